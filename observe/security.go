@@ -59,12 +59,7 @@ type (
 		S3Object                string
 	}
 	atRestConfiguration struct {
-		S3EncryptionConfiguration        s3Encryption
 		LocalDiskEncryptionConfiguration diskEncryption
-	}
-	s3Encryption struct {
-		EncryptionMode string
-		AwsKmsKey      string
 	}
 	diskEncryption struct {
 		EncryptionKeyProviderType string
@@ -78,7 +73,7 @@ type (
 )
 
 // SecurityConfigurationOf renders the security configuration of a cluster, whose key
-// encrypts its data.
+// encrypts its disks.
 func SecurityConfigurationOf(c schema.Cluster, keyARN string) (string, error) {
 	j, err := json.Marshal(securityDocumentFor(c, keyARN))
 	if err != nil {
@@ -87,15 +82,21 @@ func SecurityConfigurationOf(c schema.Cluster, keyARN string) (string, error) {
 	return string(j), nil
 }
 
-// securityDocumentFor encrypts data in S3 and every disk with one key, and
-// requires IMDSv2 with a hop limit of 1, which suffices because nothing on an EMR
-// node runs in a network namespace of its own. The rest is what the cluster asks for.
+// securityDocumentFor encrypts every disk with the stack's key, and requires IMDSv2 with
+// a hop limit of 1, which suffices because nothing on an EMR node runs in a network
+// namespace of its own. The rest is what the cluster asks for.
+//
+// It has no S3EncryptionConfiguration, which AtRestEncryptionConfiguration may lack (EMR
+// Management Guide, "Encryption options": "EMRFS data in Amazon S3, data in local disks,
+// or both"). Its mode is that of every bucket a job writes to, and its Overrides only
+// choose another mode for some: none leaves the choice to the bucket. Objects of other
+// teams would have the stack's key, which their readers may not use. So a bucket's own
+// default encryption decides, which in the data bucket is the stack's key.
 func securityDocumentFor(c schema.Cluster, keyARN string) securityDocument {
 	d := securityDocument{
 		EncryptionConfiguration: encryptionConfiguration{
 			EnableAtRestEncryption: true,
 			AtRestEncryptionConfiguration: atRestConfiguration{
-				S3EncryptionConfiguration:        s3Encryption{EncryptionMode: "SSE-KMS", AwsKmsKey: keyARN},
 				LocalDiskEncryptionConfiguration: diskEncryption{EncryptionKeyProviderType: "AwsKms", AwsKmsKey: keyARN, EnableEbsEncryption: true},
 			},
 		},

@@ -91,10 +91,11 @@ func (Cluster) Help() map[string]string {
 		"masterSecurityGroups": "Additional security groups of the primary nodes, in the order in which EMR returns them. " + moreGroups,
 		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them. " + moreGroups,
 		"access":               "What jobs may use beyond the data bucket's lake/.",
-		"encryption":           "What is encrypted besides data in S3 and every disk, which always are.",
-		"kerberos":             "Users of the cluster's services need tickets of a KDC on its primary node. Left out: they need none.",
-		"runtimeRoles":         "Roles that steps may have in place of the nodes'.",
-		"tags":                 "Tags of the cluster, which EMR copies to its instances and volumes, beside the stack's.",
+		"encryption": "What is encrypted besides the data bucket and every disk, which always are. Objects that jobs write to other " +
+			"buckets have the encryption of those buckets.",
+		"kerberos":     "Users of the cluster's services need tickets of a KDC on its primary node. Left out: they need none.",
+		"runtimeRoles": "Roles that steps may have in place of the nodes'.",
+		"tags":         "Tags of the cluster, which EMR copies to its instances and volumes, beside the stack's.",
 	}
 }
 

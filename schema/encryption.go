@@ -21,7 +21,7 @@ func encryptionRules() map[string]Rule {
 	}
 }
 
-// Encryption is what a cluster encrypts besides its data in S3 and every disk, which are
+// Encryption is what a cluster encrypts besides every disk and the data bucket, which are
 // always encrypted.
 type Encryption struct {
 	Certificates string `json:"certificates" rule:"certificates"`
@@ -41,7 +41,7 @@ func (e *Encryption) SetDefaults() { *e = Encryption{} }
 
 // Refused says of keys that EMR's security configurations have why this one has not.
 func (Encryption) Refused() map[string]decode.Refusal {
-	atRest := decode.Refusal{Rule: "is no key: the stack has one key, with which EMR encrypts data in S3 and every disk",
+	atRest := decode.Refusal{Rule: "is no key: the stack has one key, which encrypts the data bucket and every disk; other buckets keep their own encryption",
 		Remedy: "remove it; name the keys of other data that jobs use in access.kmsKeys"}
 	return map[string]decode.Refusal{
 		"kmsKey": atRest, "kmsKeyArn": atRest, "awsKmsKey": atRest, "atRest": atRest, "atRestEncryptionConfiguration": atRest,

@@ -33,7 +33,7 @@ func unsupportedKeys() map[string]decode.Refusal {
 		"logUri": {Rule: "is no key: each cluster has its own prefix in the data bucket", Remedy: "read it from the output clusters"},
 		"logEncryptionKmsKeyId": {Rule: "is no key: the stack's key encrypts the logs, as it does all data in the data bucket",
 			Remedy: "remove it"},
-		"securityConfiguration": {Rule: "is no key: the platform makes one for each cluster, which encrypts S3 and every disk " +
+		"securityConfiguration": {Rule: "is no key: the platform makes one for each cluster, which encrypts every disk " +
 			"and requires IMDSv2",
 			Remedy: "remove it, and use encryption.certificates, kerberos and runtimeRoles"},
 		"kerberosAttributes":         elsewhere("it has a section of its own", "kerberos"),

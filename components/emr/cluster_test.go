@@ -203,7 +203,6 @@ func TestSecurityConfiguration(t *testing.T) {
 		"EncryptionConfiguration": {
 			"EnableAtRestEncryption": true, "EnableInTransitEncryption": false,
 			"AtRestEncryptionConfiguration": {
-				"S3EncryptionConfiguration": {"EncryptionMode": "SSE-KMS", "AwsKmsKey": "`+keyARN+`"},
 				"LocalDiskEncryptionConfiguration": {"EncryptionKeyProviderType": "AwsKms", "AwsKmsKey": "`+keyARN+`", "EnableEbsEncryption": true}
 			}
 		},

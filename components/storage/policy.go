@@ -27,7 +27,8 @@ func tlsOnly(bucketARN string) iampolicy.Statement {
 // dataPolicy denies requests without TLS, and uploads with other encryption than
 // the stack's key. An upload without encryption headers gets the bucket's default
 // and must be allowed; hence Null, since a negated condition also matches an
-// absent header.
+// absent header. One that asks for KMS and names no key would get AWS's own key
+// aws/s3, not the default (S3 API, PutObject).
 func dataPolicy(bucketARN, keyARN string) iampolicy.Document {
 	const algorithm, key = "s3:x-amz-server-side-encryption", "s3:x-amz-server-side-encryption-aws-kms-key-id"
 	denyOtherThan := func(sid, header, want string) iampolicy.Statement {
@@ -38,7 +39,12 @@ func dataPolicy(bucketARN, keyARN string) iampolicy.Document {
 		}
 	}
 	return iampolicy.New(tlsOnly(bucketARN),
-		denyOtherThan("NoOtherEncryption", algorithm, "aws:kms"), denyOtherThan("NoOtherKey", key, keyARN))
+		denyOtherThan("NoOtherEncryption", algorithm, "aws:kms"), denyOtherThan("NoOtherKey", key, keyARN),
+		iampolicy.Statement{
+			Sid: "NoUnnamedKey", Effect: iampolicy.Deny, Principal: iampolicy.Everyone(),
+			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/*"},
+			Condition: iampolicy.Condition{"Null": {algorithm: {"false"}, key: {"true"}}},
+		})
 }
 
 // logPolicy lets AWS deliver to the log bucket the access logs of the data bucket and the

@@ -208,16 +208,19 @@ func TestBothBucketsArePrivateVersionedAndEncrypted(t *testing.T) {
 
 func TestDataPolicy(t *testing.T) {
 	s := statements(t, one(t, run(t, validArgs()), policyType, "storage-data").Inputs["policy"])
-	require.Len(t, s, 3)
+	require.Len(t, s, 4)
 	for _, st := range s {
 		require.Equal(t, iampolicy.Deny, st.Effect, "the bucket policy grants no access: %s", st.Sid)
 	}
 	require.Equal(t, iampolicy.Condition{"Bool": {"aws:SecureTransport": {"false"}}}, s["TLSOnly"].Condition)
 	require.Equal(t, []string{dataARN, dataARN + "/*"}, s["TLSOnly"].Resource)
 	// Without Null a request that names no encryption would be refused too.
-	const header = "s3:x-amz-server-side-encryption-aws-kms-key-id"
+	const algorithm, header = "s3:x-amz-server-side-encryption", "s3:x-amz-server-side-encryption-aws-kms-key-id"
 	require.Equal(t, iampolicy.Condition{"Null": {header: {"false"}}, "StringNotEquals": {header: {keyARN}}}, s["NoOtherKey"].Condition)
-	require.Contains(t, s, "NoOtherEncryption")
+	require.Equal(t, iampolicy.Condition{"Null": {algorithm: {"false"}}, "StringNotEquals": {algorithm: {"aws:kms"}}},
+		s["NoOtherEncryption"].Condition)
+	require.Equal(t, iampolicy.Condition{"Null": {algorithm: {"false"}, header: {"true"}}}, s["NoUnnamedKey"].Condition,
+		"a request for KMS without a key would get AWS's own")
 }
 
 func TestLogPolicyAllowsOnlyDeliveryForThisAccount(t *testing.T) {

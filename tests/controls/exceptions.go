@@ -60,6 +60,13 @@ func everyStack() []Exception {
 				"The security groups of the nodes admit no address range.",
 		},
 		{
+			Rule: "CKV_AWS_171", Resources: []string{"emr-main-security"},
+			Reason: "EMR would send the key with every write, to other teams' buckets too: readers there may not use it, and it is deleted " +
+				"with an ephemeral stack. Overrides choose another mode for a bucket, but none leaves the bucket's own.",
+			Mitigation: "The data bucket encrypts with the stack's key by default, and its policy refuses any other. S3 encrypts every " +
+				"object of other buckets as their owners have set.",
+		},
+		{
 			Rule: "CKV_AWS_351", Resources: []string{"emr-main-security"},
 			Reason: "From emr-7.3.0 it also moves the web endpoints of YARN and HDFS to HTTPS, from which the node's collector reads " +
 				"metrics; that cannot be tested without AWS. encryption.certificates switches it on for a cluster.",

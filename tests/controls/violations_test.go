@@ -33,7 +33,6 @@ func emrViolations() []violation {
 	return []violation{
 		{"CKV2_AWS_55", "emr-main-cluster", set("Cluster", "emr-main-cluster", "securityConfiguration", nil)},
 		{"CKV2_AWS_55", "emr-main-cluster", drop(security, "emr-main-security")},
-		{"CKV_AWS_171", "emr-main-security", document("SSE-KMS", "SSE-S3")},
 		{"CKV_AWS_349", "emr-main-security", document(`"EnableAtRestEncryption":true`, `"EnableAtRestEncryption":false`)},
 		{"AWS-0139", "emr-main-security", document(`"EncryptionKeyProviderType":"AwsKms"`, `"EncryptionKeyProviderType":"Custom"`)},
 		{"CKV_AWS_350", "emr-main-security", document(`"EnableEbsEncryption":true`, `"EnableEbsEncryption":false`)},
@@ -310,6 +309,8 @@ func TestUnneededExceptionsAreReported(t *testing.T) {
 	met := map[string]alteration{
 		"CKV_AWS_390 emr-main-cluster": add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "b",
 			map[string]any{"blockPublicSecurityGroupRules": true}),
+		"CKV_AWS_171 emr-main-security": edit(security, "emr-main-security", "configuration",
+			`"AtRestEncryptionConfiguration":{`, `"AtRestEncryptionConfiguration":{"S3EncryptionConfiguration":{"EncryptionMode":"SSE-KMS"},`),
 		"CKV_AWS_351 emr-main-security": edit(security, "emr-main-security", "configuration",
 			`"EnableInTransitEncryption":false`, `"EnableInTransitEncryption":true`),
 		"CKV_AWS_341 control-instance":       set("Instance", "control-instance", "metadataOptions.httpPutResponseHopLimit", 1.0),

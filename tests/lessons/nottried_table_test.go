@@ -109,6 +109,15 @@ func accountNotTried() []notTried {
 			"`aws s3api head-object --bucket DATA_BUCKET --key ANY_KEY --query '[ServerSideEncryption,SSEKMSKeyId]'`, " +
 				"`aws ec2 describe-volumes --query 'Volumes[].[VolumeId,KmsKeyId]' --output text`",
 		}, {
+			"What a job writes has the encryption of its bucket: the stack's key in the data bucket, and in no other.",
+			"No local server encrypts as KMS does, and the local cloud's EMR does not read security configurations.",
+			"The security configuration says nothing of S3, the bucket refuses other keys only where one is named, and S3A itself is asked.",
+			[]string{
+				"components/emr TestSecurityConfiguration", "components/storage TestDataPolicy", "tests/schema TestJobsLeaveEncryptionToTheBucket",
+			},
+			"after a job that writes to both: `aws s3api head-object --bucket DATA_BUCKET --key LAKE_KEY --query SSEKMSKeyId`, which is the " +
+				"stack's, and `aws s3api head-object --bucket OTHER_BUCKET --key KEY --query SSEKMSKeyId`, which is not",
+		}, {
 			"S3 delivers access logs to the log bucket, and expires objects by the lifecycle rules.", "No local server does either.",
 			"The rules and the bucket's policy are asserted inputs, and S3's limits of both are checked.",
 			[]string{"components/storage TestLifecycleRules", "components/storage TestLogPolicyAllowsOnlyDeliveryForThisAccount"},
