@@ -16,6 +16,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/simulator/property"
 	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
@@ -104,6 +105,22 @@ func TestEveryResourceBelongsToAComponent(t *testing.T) {
 	for _, r := range rec.Resources {
 		if !r.Component && !strings.HasPrefix(r.Type, "pulumi:providers:") {
 			require.True(t, components[r.Parent], "%s %s has parent %q", r.Type, r.Name, r.Parent)
+		}
+	}
+}
+
+// The Kubernetes provider waits up to ten minutes for the pods of a Service, and holds a
+// worker of the engine meanwhile (pulumi-kubernetes, "Resource await behavior"). An update
+// on few cores would never come to the Deployments, which create these pods.
+// TestAwaitedServicesStallTheFirstUpdate of tests/kubernetes shows that.
+func TestNoServiceTakesAWorkerToWaitForItsPods(t *testing.T) {
+	for _, stack := range []string{"dev", "local", "pr"} {
+		rec, _ := build(t, stack)
+		services := rec.OfType("kubernetes:core/v1:Service")
+		require.NotEmpty(t, services)
+		for _, r := range services {
+			metadata, _ := property.Plain(r.Inputs)["metadata"].(map[string]any)
+			require.Equal(t, map[string]any{"pulumi.com/skipAwait": "true"}, metadata["annotations"], "%s: create it with objects.service", r.Name)
 		}
 	}
 }

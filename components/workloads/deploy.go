@@ -137,18 +137,17 @@ func (o objects) claim(r platform.WorkloadRecord) (pulumi.StringInput, error) {
 		return nil, nil
 	}
 	name := string(r.Name) + "-data"
-	meta := o.meta(name)
-	// The node's provisioner binds a claim when its first pod arrives; waiting for
-	// that before creating the pod would never end.
-	meta.Annotations = pulumi.StringMap{"pulumi.com/skipAwait": pulumi.String("true")}
 	spec := &corev1.PersistentVolumeClaimSpecArgs{
 		AccessModes: pulumi.ToStringArray([]string{"ReadWriteOnce"}),
 		Resources: &corev1.VolumeResourceRequirementsArgs{
 			Requests: pulumi.StringMap{"storage": pulumi.Sprintf("%dGi", r.DiskGiB)},
 		},
 	}
-	claim, err := corev1.NewPersistentVolumeClaim(o.Ctx, o.Name(name), &corev1.PersistentVolumeClaimArgs{Metadata: meta, Spec: spec},
-		o.Options()...)
+	claim, err := corev1.NewPersistentVolumeClaim(o.Ctx, o.Name(name), &corev1.PersistentVolumeClaimArgs{
+		// The node's provisioner binds a claim when its first pod arrives; waiting for
+		// that before creating the pod would never end.
+		Metadata: o.unawaitedMeta(name), Spec: spec,
+	}, o.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create PersistentVolumeClaim %s: %w", name, err)
 	}

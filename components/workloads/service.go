@@ -19,23 +19,24 @@ const nodeSuffix = "-node"
 func (o objects) services(r platform.WorkloadRecord, pods pulumi.StringMap) error {
 	name := string(r.Name)
 	inside, node := servicePorts(r.Ports)
-	_, err := corev1.NewService(o.Ctx, o.Name(name), &corev1.ServiceArgs{
-		Metadata: o.meta(name), Spec: &corev1.ServiceSpecArgs{Selector: pods, Ports: inside},
-	}, o.Options()...)
-	if err != nil {
-		return fmt.Errorf("create Service %s: %w", name, err)
+	if err := o.service(name, &corev1.ServiceSpecArgs{Selector: pods, Ports: inside}); err != nil {
+		return err
 	}
 	if len(node) == 0 {
 		return nil
 	}
-	name += nodeSuffix
-	_, err = corev1.NewService(o.Ctx, o.Name(name), &corev1.ServiceArgs{
-		Metadata: o.meta(name), Spec: &corev1.ServiceSpecArgs{
-			Selector: pods, Ports: node, Type: pulumi.String("NodePort"),
-			// The pod is on this node, and sees its clients' own addresses.
-			ExternalTrafficPolicy: pulumi.String("Local"),
-		},
-	}, o.Options()...)
+	return o.service(name+nodeSuffix, &corev1.ServiceSpecArgs{
+		Selector: pods, Ports: node, Type: pulumi.String("NodePort"),
+		// The pod is on this node, and sees its clients' own addresses.
+		ExternalTrafficPolicy: pulumi.String("Local"),
+	})
+}
+
+// service creates a Service, for whose pods the provider must not wait: it would wait
+// for ten minutes in one of the engine's workers. On few cores the Services of all
+// workloads take every worker, and none is left to create the pods.
+func (o objects) service(name string, spec *corev1.ServiceSpecArgs) error {
+	_, err := corev1.NewService(o.Ctx, o.Name(name), &corev1.ServiceArgs{Metadata: o.unawaitedMeta(name), Spec: spec}, o.Options()...)
 	if err != nil {
 		return fmt.Errorf("create Service %s: %w", name, err)
 	}

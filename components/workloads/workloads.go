@@ -175,6 +175,14 @@ func (o objects) meta(name string) *metav1.ObjectMetaArgs {
 	}}
 }
 
+// unawaitedMeta names an object that is ready for the provider once it exists. The
+// annotation is documented in pulumi-kubernetes ("Resource await behavior").
+func (o objects) unawaitedMeta(name string) *metav1.ObjectMetaArgs {
+	meta := o.meta(name)
+	meta.Annotations = pulumi.StringMap{"pulumi.com/skipAwait": pulumi.String("true")}
+	return meta
+}
+
 // createNamespace creates a namespace in which the API server refuses pods that
 // could take over the node (Kubernetes documentation, "Pod Security Standards").
 func createNamespace(b child.Builder) (pulumi.StringOutput, error) {
