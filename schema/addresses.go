@@ -21,9 +21,11 @@ func (c Config) checkAddresses(l *violation.List) {
 		free := freeAddresses(subnet) - c.otherAddresses(i)
 		first, most := 0, 0
 		for _, key := range c.ClusterKeys() {
-			// Of several subnets, EMR chooses one that has room.
-			if cluster := c.Clusters[key]; len(cluster.Subnets) > 0 && cluster.Subnets[0] == i && cluster.checkRoom(l, ClusterPath(key), free) &&
-				len(cluster.Subnets) == 1 {
+			cluster := c.Clusters[key]
+			if len(cluster.Subnets) == 0 || cluster.Subnets[0] != i || !cluster.checkRoom(l, ClusterPath(key), free) {
+				continue
+			}
+			if len(cluster.Subnets) == 1 { // of several, EMR chooses one that has room for all
 				first, most = first+cluster.firstNodes(), most+cluster.maxNodes()
 			}
 		}

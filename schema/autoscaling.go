@@ -149,8 +149,8 @@ func autoScalingRules() map[string]Rule {
 		"coolDown":           intRange(0, math.MaxInt32),
 		"scalingMetric":      metric.with("", "known: "+strings.Join(metrics, ", ")),
 		"comparison":         oneOf("GREATER_THAN_OR_EQUAL", "GREATER_THAN", "LESS_THAN", "LESS_THAN_OR_EQUAL"),
-		"threshold": textOnly(fmt.Sprintf("must be 0 or more, and lie among the values of the metric; no value may both grow and shrink the group, "+
-			"and in percent the thresholds must be at least %d apart", hysteresis)),
+		"threshold": textOnly(fmt.Sprintf("must be 0 or more, and lie among the values of the metric; no value may both grow and "+
+			"shrink the group, and in percent the thresholds must be at least %d apart", hysteresis)),
 		"period":            intRange(metricPeriod, metricPeriod).with(": EMR sends its metrics every five minutes", "leave it out"),
 		"evaluationPeriods": intRange(1, secondsOfADay/metricPeriod).with(": CloudWatch looks back over a day at most", ""),
 		"statistic":         oneOf("AVERAGE", "MINIMUM", "MAXIMUM", "SUM", "SAMPLE_COUNT"),

@@ -65,7 +65,7 @@ func controlNodeRules() map[string]Rule {
 		"instanceType": pattern(`^[a-z][a-z0-9-]*\d[a-z0-9-]*\.(nano|micro|small|medium|large|\d*xlarge|metal(-\d+xl)?)$`,
 			"an EC2 instance type such as "+defaultInstanceType),
 		"arch": oneOf(platform.Architectures()...).with(", the architecture of the instance type", ""),
-		"privateIp": predicate(isPrivateAddress, "a private IPv4 address inside the control node's subnet").optional().
+		"privateIp": predicate(isPrivateAddress, "a private IPv4 address inside the control node's subnet, none that EC2 reserves").optional().
 			with("", "choose a free address of the first private subnet, or of the public one with access public, or leave it empty"),
 		// EC2 User Guide, "Resource IDs": 8 or 17 hexadecimal digits.
 		"image": pattern(`^ami-[0-9a-f]{8}([0-9a-f]{9})?$`, "the id of an image such as ami-0123456789abcdef0").optional().

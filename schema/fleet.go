@@ -126,7 +126,8 @@ func (FleetType) Refused() map[string]decode.Refusal {
 
 func fleetRules() map[string]Rule {
 	return map[string]Rule{
-		"fleetTypes":  textOnly(fmt.Sprintf("must be 1 to %d different types, %d with a strategy", maxFleetTypes, maxStrategyTypes)),
+		"fleetTypes": textOnly(fmt.Sprintf("must be 1 to %d different types, or %d if each fleet has a strategy for each market that it uses",
+			maxFleetTypes, maxStrategyTypes)),
 		"fleetTarget": textOnly("must be 0 or more, with one of onDemand and spot above 0; for master 1 of either, or 3 on demand"),
 		"onDemandStrategy": oneOf("lowest-price").optional().with(
 			", or empty; prioritized needs priorities, which the AWS provider's version 6 cannot say", "use lowest-price"),

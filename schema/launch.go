@@ -105,7 +105,8 @@ func (c Cluster) checkGroups(l *violation.List, path string) {
 		at, n := path+"."+list, len(groups)
 		l.Require(n <= maxMoreGroups, at, n, rules["securityGroup"].Text, "join some into one group")
 		l.Warn(n <= usualGroups-nodeGroups || n > maxMoreGroups, at, n, fmt.Sprintf(
-			"should be %d at most: with the %d that every node has, an interface would have %d, and EC2 takes %d unless the account's quota is raised",
+			"should be %d at most: with the %d that every node has, an interface would have %d, and EC2 takes %d unless the "+
+				"account's quota is raised",
 			usualGroups-nodeGroups, nodeGroups, n+nodeGroups, usualGroups),
 			"join some into one group, or have VPC's quota \"Security groups per network interface\" raised")
 	}

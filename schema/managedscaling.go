@@ -49,7 +49,7 @@ func managedScalingRules() map[string]Rule {
 	return map[string]Rule{
 		"scalingUnit":  oneOf(UnitInstances, UnitVCPU, UnitFleetUnits),
 		"scalingLimit": textOnly("must be 1 or more, and min at most max"),
-		"scalingPart":  textOnly("must be 0 to max, and 1 or more for maxCore"),
+		"scalingPart":  textOnly("must be 0 to max; maxCore 1 or more, and at most maxOnDemand while the core nodes are on demand"),
 	}
 }
 

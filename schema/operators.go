@@ -33,7 +33,8 @@ func (c Config) checkOperators(l *violation.List) {
 	}
 	const why = "the control node has no IPv6 address"
 	nobody := c.ControlNode.Access == AccessVPC && byVersion[true] > 0 && byVersion[false] == 0
-	l.Require(!nobody, "operatorCidrs", c.OperatorCIDRs, "must name a network of IPv4 with controlNode.access vpc: "+why+", and nobody could connect",
+	l.Require(!nobody, "operatorCidrs", c.OperatorCIDRs,
+		"must name a network of IPv4 with controlNode.access vpc: "+why+", and nobody could connect",
 		"add the IPv4 network of the machine that runs the program")
 	for i, cidr := range c.OperatorCIDRs {
 		p, err := netip.ParsePrefix(cidr)

@@ -100,7 +100,8 @@ func TestTags(t *testing.T) {
 	}{
 		{"none", nil, ""},
 		{"usual", map[string]string{"team": "data", "cost centre": "a/b:c=1+2-3@x", "größe": "ü"}, ""},
-		{"longest", map[string]string{strings.Repeat("k", 128): strings.Repeat("v", 256), strings.Repeat("é", 128): strings.Repeat("語", 256)}, ""},
+		{"longest", map[string]string{strings.Repeat("k", 128): strings.Repeat("v", 256)}, ""},
+		{"longest in other scripts", map[string]string{strings.Repeat("é", 128): strings.Repeat("語", 256)}, ""},
 		{"no key", map[string]string{"": "x"}, "tags.: "},
 		{"long key", map[string]string{strings.Repeat("k", 129): "x"}, "1 to 128"},
 		{"long value", map[string]string{"k": strings.Repeat("v", 257)}, "tags.k"},

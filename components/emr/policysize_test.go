@@ -61,7 +61,8 @@ func TestClustersThatShareARole(t *testing.T) {
 	require.NoError(t, share(20, func(*emr.Args) {}), "each has roles of its own")
 	require.NoError(t, share(2, service))
 	require.NoError(t, share(2, nodes))
-	require.ErrorContains(t, share(15, service), `clusters.c14.serviceRoleArn: "arn:aws:iam::123456789012:role/emr" must not get more than the 10240`)
+	require.ErrorContains(t, share(15, service),
+		`clusters.c14.serviceRoleArn: "arn:aws:iam::123456789012:role/emr" must not get more than the 10240`)
 	require.ErrorContains(t, share(6, nodes), "clusters.c5.instanceProfileArn: ")
 	require.ErrorContains(t, share(6, nodes), "clusters c0, c1, c2, c3, c4, c5 add ")
 }

@@ -42,8 +42,8 @@ func (b *builder) checkNamedZones() error {
 		if exists := slices.Contains(all.Names, zone); exists {
 			zoneUse{path: path, types: eachOnce(types)}.check(&l, zone, offered)
 		} else {
-			l.Require(false, path, zone, "must be a zone of "+b.args.Region+": the account has "+strings.Join(slices.Sorted(slices.Values(all.Names)),
-				", "), "name one of them")
+			names := strings.Join(slices.Sorted(slices.Values(all.Names)), ", ")
+			l.Require(false, path, zone, "must be a zone of "+b.args.Region+": the account has "+names, "name one of them")
 		}
 	}
 	return l.Err()

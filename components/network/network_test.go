@@ -96,15 +96,6 @@ func existingSubnet(args resource.PropertyMap) resource.PropertyMap {
 	}
 }
 
-// availableZones answers that some zones need opting in.
-func availableZones(args resource.PropertyMap) resource.PropertyMap {
-	names := []any{"us-east-1f", "us-east-1c", "us-east-1d"}
-	if !args.HasValue("filters") {
-		names = append(names, "us-east-1a", "us-east-1b")
-	}
-	return resource.NewPropertyMapFromMap(map[string]any{"names": names})
-}
-
 // routesTo is a route table with a default route.
 func routesTo(gateway string) map[string]any {
 	key := "gatewayId"

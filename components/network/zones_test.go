@@ -30,6 +30,15 @@ func offeringsWithout(unoffered map[string][]string) recorder.Function {
 	}
 }
 
+// availableZones answers that some zones need opting in.
+func availableZones(args resource.PropertyMap) resource.PropertyMap {
+	names := []any{"us-east-1f", "us-east-1c", "us-east-1d"}
+	if !args.HasValue("filters") {
+		names = append(names, "us-east-1a", "us-east-1b")
+	}
+	return resource.NewPropertyMapFromMap(map[string]any{"names": names})
+}
+
 // zonesOf returns name and zone of each subnet.
 func zonesOf(rec *recorder.Recording) []string {
 	var out []string
@@ -148,8 +157,9 @@ func TestEachNamedZoneIsReported(t *testing.T) {
 	args.AvailabilityZones = []string{"us-east-1a", "us-east-1z"}
 	args.TypesIn, args.ControlType = map[int][]string{0: {"m5.xlarge", "m5.xlarge"}}, "m5.xlarge"
 	rec, err := recorder.Run(program(args), answers(map[string][]string{"us-east-1a": {"m5.xlarge"}})...)
-	require.ErrorContains(t, err, `network.availabilityZones[0]: "us-east-1a" must be in a zone that offers the instance types of what runs there; `+
-		"us-east-1a does not offer m5.xlarge; choose types")
-	require.ErrorContains(t, err, `network.availabilityZones[1]: "us-east-1z" must be a zone of us-east-1: the account has us-east-1a, us-east-1b, `)
+	require.ErrorContains(t, err, `network.availabilityZones[0]: "us-east-1a" must be in a zone that offers the instance types of `+
+		"what runs there; us-east-1a does not offer m5.xlarge; choose types")
+	require.ErrorContains(t, err,
+		`network.availabilityZones[1]: "us-east-1z" must be a zone of us-east-1: the account has us-east-1a, us-east-1b, `)
 	require.Empty(t, rec.OfType(subnetType), "registered before the violation was reported")
 }

@@ -8,7 +8,9 @@ const emrTaskFleet = "aws:emr/instanceFleet:InstanceFleet"
 func fleetRules() []Rule {
 	const source = "EMR API, InstanceTypeConfig and FleetProvisioningSpecifications"
 	var out []Rule
-	for _, at := range []struct{ typ, prefix string }{{emrCluster, "masterInstanceFleet."}, {emrCluster, "coreInstanceFleet."}, {emrTaskFleet, ""}} {
+	for _, at := range []struct{ typ, prefix string }{
+		{emrCluster, "masterInstanceFleet."}, {emrCluster, "coreInstanceFleet."}, {emrTaskFleet, ""},
+	} {
 		config := at.prefix + "instanceTypeConfigs[*]"
 		spot := at.prefix + "launchSpecifications.spotSpecifications[*]"
 		out = append(out,

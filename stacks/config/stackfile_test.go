@@ -106,7 +106,8 @@ func TestWrongValuesBesideASecretAreShown(t *testing.T) {
 	section := func(key string) string {
 		return `{"arch":"sparc","certificate":{"domain":"o.example.com","chain":` + strconv.Quote(issued.Chain()) + `,"key":` + key + `}}`
 	}
-	const domain = `emr-observatory:controlNode.certificate.domain: "o.example.com" must be a name of the certificate, which is for p.example.com`
+	const domain = `emr-observatory:controlNode.certificate.domain: "o.example.com" must be a name of the certificate, which is for ` +
+		"p.example.com"
 	_, _, err := config.ReadStackFile(writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:controlNode: "+
 		section(`{"secure":"AAABAKQ="}`)+"\n"), "trial")
 	require.ErrorContains(t, err, domain)
