@@ -124,5 +124,5 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 .PHONY: generate
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./tests/licences ./dashboards ./tests/lessons ./tests/times -update
-	go test ./tests/history ./profiler/run ./profiler/lake -run TestReference -update
+	go test ./dashboards/contract ./tests/history ./profiler/run ./profiler/lake -run TestReference -update
 	go test ./profiler/tables -update

@@ -97,6 +97,13 @@ func TestContractAgreesWithRecordedMetrics(t *testing.T) {
 
 func TestReferenceNamesEverything(t *testing.T) {
 	page := string(contract.Reference())
+	const path = "../../docs/reference/emitted-metrics.md"
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
+	}
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, page, string(written), "%s is out of date: run `make generate`", path)
 	for _, m := range contract.Metrics() {
 		require.Regexp(t, "(?m)^\\| `"+m.Name+"` \\| "+string(m.Type), page)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
-var update = flag.Bool("update", false, "write the daemons' metrics to testdata")
+var update = flag.Bool("update", false, "write the daemons' metrics to testdata, and the reference")
 
 // TestDaemonsExposeContractMetrics starts the Hadoop daemons that the local cloud
 // runs, and compares their metrics on /prom with the contract and with testdata.
