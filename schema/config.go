@@ -51,8 +51,8 @@ func (Config) Help() map[string]string {
 		"grafana":      "How the program reaches Grafana.",
 		"permissionsBoundary": "ARN of the policy that bounds every IAM role of the stack. Empty: none. Roles that the configuration names " +
 			"stay as they are.",
-		"iamPath": "Path of every IAM role, instance profile and policy of the stack, such as /team/. Empty: /. Changing it replaces them, " +
-			"and with them the control node's instance and the clusters.",
+		"iamPath": "Path of every IAM role, instance profile and policy of the stack, such as /team/. Empty: /. Changing it replaces them " +
+			"and the clusters.",
 	}
 }
 

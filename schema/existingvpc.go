@@ -35,7 +35,7 @@ func (n Network) CheckExistingVPC(l *violation.List, path string, v platform.VPC
 	l.Require(v.DNSHostnames || !use.Clusters, path+".vpcId", v.ID, "must have DNS resolution and DNS hostnames: "+both+
 		"; enableDnsHostnames is false", change+"--enable-dns-hostnames`")
 	for _, cidr := range v.CIDRs {
-		inner := KubernetesOverlap(cidr)
+		inner := kubernetesOverlap(cidr)
 		l.Warn(inner == "", path+".vpcId", v.ID, "has the range "+cidr+", which overlaps "+inner+usedByKubernetes+
 			": the node reaches no address of both", "keep DNS servers, endpoints and nodes out of it")
 	}
@@ -61,7 +61,7 @@ func checkExistingSubnet(l *violation.List, at, id string, v platform.VPC) bool 
 	s := v.Subnets[id]
 	inside := s.VPC == v.ID
 	l.Require(inside, at, id, "must be a subnet of network.vpcId, "+v.ID+"; it is in "+s.VPC, "name a subnet of that VPC")
-	inner := KubernetesOverlap(s.CIDR)
+	inner := kubernetesOverlap(s.CIDR)
 	l.Require(inner == "", at, id, "must not overlap "+inner+usedByKubernetes+"; its range is "+s.CIDR, "name a subnet with another range")
 	return inside
 }
@@ -77,8 +77,8 @@ func checkPrivateRoutes(l *violation.List, at, id string, v platform.VPC, use Ne
 		", through which only machines with a public address reach anything", "name a subnet whose default route is a NAT gateway or the like")
 	l.Require(!out.Blackhole, at, id, "must have a default route that leads somewhere: in its route table "+s.RouteTable+", "+out.By+
 		" is gone", "replace the route")
-	l.Warn(!strings.HasPrefix(out.By, "pcx-"), at, id, "has the VPC peering "+out.By+" as its default route, which leads to addresses of that "+
-		"VPC only", "use a NAT gateway, or a transit gateway to one")
+	l.Warn(!strings.HasPrefix(out.By, "pcx-"), at, id, "has the VPC peering "+out.By+" as its default route, which leads to addresses "+
+		"of that VPC only", "use a NAT gateway, or a transit gateway to one")
 	if routed {
 		return
 	}
@@ -106,8 +106,8 @@ func checkEndpoints(l *violation.List, at, id string, have []string, use Network
 	needed, wanted = lacks(needed), lacks(wanted)
 	l.Require(len(needed) == 0, at, id, "must reach these services, as it has no default route, and the VPC no endpoint of them: "+
 		strings.Join(needed, ", "), "let the VPC's owner create the endpoints")
-	l.Warn(len(wanted) == 0, at, id, "has no default route, and the VPC no endpoint of these services, without which parts of the status page "+
-		"and of the dashboards stay empty: "+strings.Join(wanted, ", "), "let the VPC's owner create the endpoints")
+	l.Warn(len(wanted) == 0, at, id, "has no default route, and the VPC no endpoint of these services, without which parts of the status "+
+		"page and of the dashboards stay empty: "+strings.Join(wanted, ", "), "let the VPC's owner create the endpoints")
 }
 
 // neededServices returns the services without which machines in a subnet do not start, and

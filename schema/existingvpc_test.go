@@ -78,14 +78,16 @@ func TestExistingVPC(t *testing.T) {
 			warned: []string{"network.subnetIds[0]", "VPC peering pcx-1"}},
 		"no way out for the control node": {change: func(v *platform.VPC, _ *schema.Network) { edited(v, private) },
 			refused: []string{"network.subnetIds[0]", "K3s, container images and Grafana's plugin", "controlNode.k3sUrl"}},
-		"some way out for the control node": {change: func(v *platform.VPC, _ *schema.Network) { edited(v, private, route("52.0.0.0/8", "tgw-1")) },
-			warned: []string{"network.subnetIds[0]", "s3, ssm, elasticmapreduce, monitoring"}},
+		"some way out for the control node": {change: func(v *platform.VPC, _ *schema.Network) {
+			edited(v, private, route("52.0.0.0/8", "tgw-1"))
+		}, warned: []string{"network.subnetIds[0]", "s3, ssm, elasticmapreduce, monitoring"}},
 		"a closed network": {change: func(v *platform.VPC, _ *schema.Network) { edited(v, private) }, use: copies,
 			warned: []string{"network.subnetIds[0]", "s3, ssm, ssmmessages, kms, elasticmapreduce, monitoring", "doctor --aws"}},
 		"a closed network without endpoints": {change: func(v *platform.VPC, _ *schema.Network) {
 			edited(v, private)
 			v.Endpoints = []string{"s3", "kms", "monitoring"}
-		}, use: copies, refused: []string{"network.subnetIds[0]", "of them: ssm, ssmmessages"}, warned: []string{"network.subnetIds[0]", "empty: elasticmapreduce"}},
+		}, use: copies, refused: []string{"network.subnetIds[0]", "of them: ssm, ssmmessages"},
+			warned: []string{"network.subnetIds[0]", "empty: elasticmapreduce"}},
 		"a closed network with endpoints": {change: func(v *platform.VPC, _ *schema.Network) {
 			edited(v, private)
 			v.Endpoints = []string{"s3", "ssm", "ssmmessages", "kms", "elasticmapreduce", "monitoring"}
@@ -100,8 +102,9 @@ func TestExistingVPC(t *testing.T) {
 			n.PublicSubnetID = public
 			edited(v, public, route("0.0.0.0/0", "nat-1"))
 		}, refused: []string{"network.publicSubnetId", "must have a route of 0.0.0.0/0 to an internet gateway"}},
-		"a subnet of another VPC": {change: func(v *platform.VPC, _ *schema.Network) { v.Subnets[other] = platform.VPCSubnet{VPC: "vpc-0123abce"} },
-			refused: []string{"network.subnetIds[1]", "it is in vpc-0123abce"}},
+		"a subnet of another VPC": {change: func(v *platform.VPC, _ *schema.Network) {
+			v.Subnets[other] = platform.VPCSubnet{VPC: "vpc-0123abce"}
+		}, refused: []string{"network.subnetIds[1]", "it is in vpc-0123abce"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, n := existingVPC(), schema.Network{VPCID: existing, SubnetIDs: []string{private, other}}

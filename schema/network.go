@@ -116,7 +116,7 @@ func (n Network) checkExistingVPC(l *violation.List, path string) {
 	l.Require(len(n.DNSServers) <= maxDNSServers, path+".dnsServers", n.DNSServers,
 		fmt.Sprintf("must be at most %d: a DHCP option set has no more", maxDNSServers), "name those of the VPC's own set")
 	for i, server := range n.DNSServers {
-		inner := KubernetesOverlap(server + "/32")
+		inner := kubernetesOverlap(server + "/32")
 		l.Require(inner == "", fmt.Sprintf("%s.dnsServers[%d]", path, i), server, "must not be in "+inner+usedByKubernetes,
 			"give the VPC a DNS server with another address")
 	}
@@ -127,9 +127,9 @@ const maxDNSServers = 4
 
 const usedByKubernetes = ", which Kubernetes uses inside the control node"
 
-// KubernetesOverlap returns the network inside the control node that overlaps a range,
+// kubernetesOverlap returns the network inside the control node that overlaps a range,
 // "" if none does. The node reaches nothing outside that has an address of it.
-func KubernetesOverlap(cidr string) string {
+func kubernetesOverlap(cidr string) string {
 	for _, inner := range []string{platform.KubernetesPodCIDR, platform.KubernetesServiceCIDR} {
 		if overlaps(cidr, inner) {
 			return inner
@@ -142,7 +142,7 @@ func KubernetesOverlap(cidr string) string {
 func (n Network) checkOwnVPC(l *violation.List, path string) {
 	l.Require(len(n.SubnetIDs) == 0, path+".subnetIds", n.SubnetIDs, "must be empty without network.vpcId: the stack creates its own subnets",
 		"set network.vpcId too")
-	inner := KubernetesOverlap(n.CIDR)
+	inner := kubernetesOverlap(n.CIDR)
 	l.Require(!isPrivateNetwork(n.CIDR) || inner == "", path+".cidr", n.CIDR, "must not overlap "+inner+usedByKubernetes,
 		"choose another network, e.g. 10.0.0.0/16")
 	l.Require(len(n.DNSServers) == 0, path+".dnsServers", n.DNSServers,

@@ -96,7 +96,8 @@ func RuleNamed(name string) (Rule, bool) {
 
 // rules are the rules of all sections by the name that `rule` tags use.
 var rules = mergeRules(
-	globalRules(), identityRules(), tagRules(), networkRules(), controlNodeRules(), sourceRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(),
+	globalRules(), identityRules(), sourceRules(),
+	tagRules(), networkRules(), controlNodeRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(),
 	launchRules(), configurationRules(), clusterAccessRules(), encryptionRules(), kerberosRules(), runtimeRoleRules(),
 	managedScalingRules(), autoScalingRules(), fleetRules(),
 	groupRules(), volumeRules(), retentionRules(), endpointRules(), accessRules(), certificateRules(), tracingRules(), profilerRules(),

@@ -21,7 +21,8 @@ func TestSourcesOfTheControlNode(t *testing.T) {
 		"controlNode.k3sUrl: ": {
 			func(n *schema.ControlNode, v string) { n.K3sURL = v },
 			[]string{"", "https://mirror/k3s", "https://mirror.example.com:8443/a/b"},
-			[]string{"http://mirror/k3s", "https://mirror/k3s/", "https://u:hunter2@mirror/k3s", "https://mirror/k3s?x=hunter2", "mirror/k3s", "https:///k3s"},
+			[]string{"http://mirror/k3s", "https://mirror/k3s/", "https://u:hunter2@mirror/k3s", "https://mirror/k3s?x=hunter2",
+				"mirror/k3s", "https:///k3s"},
 		},
 		"controlNode.grafanaPluginUrl: ": {
 			func(n *schema.ControlNode, v string) { n.GrafanaPluginURL = v },

@@ -21,7 +21,9 @@ type cli struct {
 	version string
 }
 
-func (c cli) RequirePulumiVersion(ctx context.Context, r *pulumirpc.RequirePulumiVersionRequest) (*pulumirpc.RequirePulumiVersionResponse, error) {
+func (c cli) RequirePulumiVersion(
+	ctx context.Context, r *pulumirpc.RequirePulumiVersionRequest,
+) (*pulumirpc.RequirePulumiVersionResponse, error) {
 	if c.version == "" {
 		return c.UnimplementedEngineServer.RequirePulumiVersion(ctx, r)
 	}

@@ -125,11 +125,13 @@ func TestGrafanaRequiresLogin(t *testing.T) {
 	require.Equal(t, "false", env["GF_USERS_ALLOW_SIGN_UP"])
 	require.NotContains(t, env, workloadconfig.EnvGrafanaPassword, "the password comes from a Secret")
 	require.Regexp(t, `^[a-z-]+@\d+\.\d+\.\d+$`, env["GF_PLUGINS_PREINSTALL_SYNC"])
+}
 
+func TestGrafanaTakesACopyOfItsPlugin(t *testing.T) {
 	copied := settings()
 	copied.GrafanaPlugin = "https://mirror.example.com/plugin.zip"
-	require.Equal(t, env["GF_PLUGINS_PREINSTALL_SYNC"]+"@"+copied.GrafanaPlugin,
-		configOf(t, platform.WorkloadGrafana, copied).Env["GF_PLUGINS_PREINSTALL_SYNC"])
+	require.Equal(t, workloadconfig.GrafanaLogsPlugin+"@https://mirror.example.com/plugin.zip",
+		configOf(t, platform.WorkloadGrafana, copied).Env[platform.EnvGrafanaPreinstall])
 }
 
 func TestMemoryLimitsFitTheNode(t *testing.T) {

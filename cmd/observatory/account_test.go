@@ -20,7 +20,8 @@ func TestExistingNetworkIsJudgedAsInAPreview(t *testing.T) {
 	require.NoError(t, err)
 	n := needsOf(cfg).Network
 	require.Equal(t, cfg.Network.SubnetIDs, n.Subnets)
-	v := platform.VPC{ID: n.VPC, DNSSupport: true, DNSHostnames: true, CIDRs: []string{"10.42.0.0/16"}, Subnets: map[string]platform.VPCSubnet{}}
+	v := platform.VPC{ID: n.VPC, DNSSupport: true, DNSHostnames: true, CIDRs: []string{"10.42.0.0/16"}}
+	v.Subnets = map[string]platform.VPCSubnet{}
 	for _, id := range n.Subnets {
 		v.Subnets[id] = platform.VPCSubnet{VPC: n.VPC, CIDR: "10.0.0.0/24", Routes: []platform.VPCRoute{{To: platform.AnyAddress, By: "nat-1"}}}
 	}

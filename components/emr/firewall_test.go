@@ -49,7 +49,8 @@ func TestNodesReachOwnDNSServers(t *testing.T) {
 	args.DNSServers = []string{"10.1.0.5"}
 	added := slices.DeleteFunc(rules(run(t, args), egressType), func(line string) bool { return slices.Contains(before, line) })
 	require.Equal(t, []string{
-		"emr-core 10.1.0.5/32 tcp 53-53", "emr-core 10.1.0.5/32 udp 53-53", "emr-master 10.1.0.5/32 tcp 53-53", "emr-master 10.1.0.5/32 udp 53-53",
+		"emr-core 10.1.0.5/32 tcp 53-53", "emr-core 10.1.0.5/32 udp 53-53",
+		"emr-master 10.1.0.5/32 tcp 53-53", "emr-master 10.1.0.5/32 udp 53-53",
 	}, added)
 }
 

@@ -58,8 +58,8 @@ func (b *builder) dnsServers(set string) ([]string, error) {
 	if err == nil {
 		return found.DomainNameServers, nil
 	}
-	err = b.Ctx.Log.Warn(fmt.Sprintf("network.dnsServers: whether %s has DNS servers of its own is not known: look up its DHCP option set %s: %v; "+
-		"allow ec2:DescribeDhcpOptions, or ask the VPC's owner", b.args.VPCID, set, err), nil)
+	err = b.Ctx.Log.Warn(fmt.Sprintf("network.dnsServers: whether %s has DNS servers of its own is not known: look up its DHCP option "+
+		"set %s: %v; allow ec2:DescribeDhcpOptions, or ask the VPC's owner", b.args.VPCID, set, err), nil)
 	if err != nil {
 		return nil, fmt.Errorf("warn of network.dnsServers: %w", err)
 	}

@@ -28,7 +28,8 @@ func TestExistingVPCThatDoesNotFitIsRefused(t *testing.T) {
 	routes := func(gateway string) recorder.Option {
 		return recorder.WithInvoke("aws:ec2/getRouteTable:getRouteTable", routesTo(gateway))
 	}
-	const public, private = `network.publicSubnetId: "subnet-0123456789abcdefa" must `, `network.subnetIds[1]: "subnet-0123456789abcdef1" must `
+	const public = `network.publicSubnetId: "subnet-0123456789abcdefa" must `
+	const private = `network.subnetIds[1]: "subnet-0123456789abcdef1" must `
 	for name, c := range map[string]struct {
 		args   *network.Args
 		answer recorder.Option
@@ -41,9 +42,10 @@ func TestExistingVPCThatDoesNotFitIsRefused(t *testing.T) {
 		"no option set": {existingVPCArgs(), vpc("dhcpOptionsId", "default"), ""},
 		"hidden option set": {existingVPCArgs(), recorder.WithFunction("aws:ec2/getVpcDhcpOptions:getVpcDhcpOptions",
 			func(resource.PropertyMap) resource.PropertyMap { return nil }), ""},
-		"private to internet": {existingVPCArgs(), routes("igw-0123456789abcdef0"), private + "be private: its route table rtb-0123456789abcdef0 leads"},
-		"private of others":   {existingVPCArgs(), subnet("vpcId", "vpc-0123456789abcdef9"), private + "be a subnet of network.vpcId"},
-		"inner range":         {existingVPCArgs(), subnet("cidrBlock", "10.42.7.0/24"), private + "not overlap 10.42.0.0/16"},
+		"private to internet": {existingVPCArgs(), routes("igw-0123456789abcdef0"),
+			private + "be private: its route table rtb-0123456789abcdef0 leads"},
+		"private of others": {existingVPCArgs(), subnet("vpcId", "vpc-0123456789abcdef9"), private + "be a subnet of network.vpcId"},
+		"inner range":       {existingVPCArgs(), subnet("cidrBlock", "10.42.7.0/24"), private + "not overlap 10.42.0.0/16"},
 		"no route": {existingVPCArgs(), recorder.WithInvoke("aws:ec2/getRouteTable:getRouteTable", map[string]any{"routes": []any{}}),
 			`network.subnetIds[0]: "subnet-0123456789abcdef0" must have a route out of the VPC`},
 		"public to a NAT gateway": {publicInExistingVPC(), routes("nat-0123456789abcdef0"),

@@ -118,7 +118,9 @@ func TestEveryFlowBetweenGroupsHasBothRules(t *testing.T) {
 }
 
 func TestRulesAreDescribedAndNotOpenToTheInternet(t *testing.T) {
-	rec := run(t, validArgs())
+	args := existingVPCArgs()
+	args.DNSServers = []string{"10.1.0.5"}
+	rec := run(t, args)
 	for _, r := range append(rec.OfType(ingressType), rec.OfType(egressType)...) {
 		require.Regexp(t, `^[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{5,255}$`, r.Inputs["description"].StringValue(), r.Name)
 	}

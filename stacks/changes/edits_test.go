@@ -82,7 +82,11 @@ func identityEdits() []edit {
 		one("permissionsBoundary", `"arn:aws:iam::123456789012:policy/boundary"`, effects{
 			changes.Updated: {"control-role", "emr-main-node", "emr-main-service"},
 		}),
-		one("iamPath", `"/team/"`, effects{changes.Replaced: {"control-role"}}),
+		one("iamPath", `"/team/"`, effects{
+			changes.Replaced: {"control-role", "control-profile", "control-access", "emr-main-node*", "emr-main-service*", "emr-main-cluster",
+				"emr-main-task-spot", "telemetry-observed-nodes"},
+			changes.Updated: {"control-instance"},
+		}, "emr-main-cluster"),
 	}
 }
 

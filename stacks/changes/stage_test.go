@@ -84,8 +84,10 @@ func existingRoutes(_ context.Context, args resource.PropertyMap) (resource.Prop
 // existingVPC serves a VPC that the stack did not create, and ownDNSServer its DHCP option
 // set.
 func existingVPC(context.Context, resource.PropertyMap) (resource.PropertyMap, error) {
-	return resource.NewPropertyMapFromMap(map[string]any{"enableDnsSupport": true, "enableDnsHostnames": true, "dhcpOptionsId": "dopt-0123abcd",
-		"cidrBlockAssociations": []any{map[string]any{"cidrBlock": "10.0.0.0/16"}}}), nil
+	return resource.NewPropertyMapFromMap(map[string]any{
+		"enableDnsSupport": true, "enableDnsHostnames": true, "dhcpOptionsId": "dopt-0123abcd",
+		"cidrBlockAssociations": []any{map[string]any{"cidrBlock": "10.0.0.0/16"}},
+	}), nil
 }
 
 func ownDNSServer(context.Context, resource.PropertyMap) (resource.PropertyMap, error) {

@@ -77,11 +77,14 @@ func ofVPC(id string) []ec2types.Filter {
 // readDNS reads the VPC's attributes and the servers of its DHCP option set, which has the
 // id default if there is none.
 func (a account) readDNS(ctx context.Context, set string, v *platform.VPC) error {
-	support, err := a.ec2.DescribeVpcAttribute(ctx, &ec2.DescribeVpcAttributeInput{VpcId: &v.ID, Attribute: ec2types.VpcAttributeNameEnableDnsSupport})
+	attribute := func(name ec2types.VpcAttributeName) (*ec2.DescribeVpcAttributeOutput, error) {
+		return a.ec2.DescribeVpcAttribute(ctx, &ec2.DescribeVpcAttributeInput{VpcId: &v.ID, Attribute: name})
+	}
+	support, err := attribute(ec2types.VpcAttributeNameEnableDnsSupport)
 	if err != nil {
 		return err // the caller names the VPC
 	}
-	names, err := a.ec2.DescribeVpcAttribute(ctx, &ec2.DescribeVpcAttributeInput{VpcId: &v.ID, Attribute: ec2types.VpcAttributeNameEnableDnsHostnames})
+	names, err := attribute(ec2types.VpcAttributeNameEnableDnsHostnames)
 	if err != nil {
 		return err // as above
 	}

@@ -13,20 +13,25 @@ import (
 func existingVPC() map[string]string {
 	return map[string]string{
 		"DescribeVpcs ": `<vpcSet><item><vpcId>vpc-1</vpcId><dhcpOptionsId>dopt-1</dhcpOptionsId><cidrBlockAssociationSet>` +
-			`<item><cidrBlock>10.0.0.0/16</cidrBlock></item><item><cidrBlock>10.1.0.0/16</cidrBlock></item></cidrBlockAssociationSet></item></vpcSet>`,
+			`<item><cidrBlock>10.0.0.0/16</cidrBlock></item><item><cidrBlock>10.1.0.0/16</cidrBlock></item></cidrBlockAssociationSet>` +
+			`</item></vpcSet>`,
 		"enableDnsSupport":   `<enableDnsSupport><value>true</value></enableDnsSupport>`,
 		"enableDnsHostnames": `<enableDnsHostnames><value>false</value></enableDnsHostnames>`,
-		"DescribeDhcpOptions ": `<dhcpOptionsSet><item><dhcpConfigurationSet><item><key>domain-name</key><valueSet><item><value>corp</value></item>` +
-			`</valueSet></item><item><key>domain-name-servers</key><valueSet><item><value>10.0.0.5</value></item></valueSet></item>` +
+		"DescribeDhcpOptions ": `<dhcpOptionsSet><item><dhcpConfigurationSet><item><key>domain-name</key><valueSet><item>` +
+			`<value>corp</value></item></valueSet></item><item><key>domain-name-servers</key>` +
+			`<valueSet><item><value>10.0.0.5</value></item></valueSet></item>` +
 			`</dhcpConfigurationSet></item></dhcpOptionsSet>`,
 		"DescribeSubnets ": `<subnetSet><item><subnetId>subnet-1</subnetId><vpcId>vpc-1</vpcId><cidrBlock>10.0.1.0/24</cidrBlock>` +
 			`<availabilityZone>eu-south-1a</availabilityZone></item><item><subnetId>subnet-2</subnetId><vpcId>vpc-1</vpcId>` +
 			`<cidrBlock>10.0.2.0/24</cidrBlock><availabilityZone>eu-south-1b</availabilityZone></item></subnetSet>`,
-		"DescribeRouteTables ": `<routeTableSet><item><routeTableId>rtb-main</routeTableId><associationSet><item><main>true</main></item></associationSet>` +
-			`<routeSet><item><destinationCidrBlock>0.0.0.0/0</destinationCidrBlock><natGatewayId>nat-1</natGatewayId><state>blackhole</state></item>` +
+		"DescribeRouteTables ": `<routeTableSet><item><routeTableId>rtb-main</routeTableId><associationSet><item><main>true</main></item>` +
+			`</associationSet>` +
+			`<routeSet><item><destinationCidrBlock>0.0.0.0/0</destinationCidrBlock><natGatewayId>nat-1</natGatewayId>` +
+			`<state>blackhole</state></item>` +
 			`</routeSet></item><item><routeTableId>rtb-1</routeTableId><associationSet><item><subnetId>subnet-1</subnetId></item></associationSet>` +
 			`<routeSet><item><destinationCidrBlock>10.0.0.0/16</destinationCidrBlock><gatewayId>local</gatewayId><state>active</state></item>` +
-			`<item><destinationPrefixListId>pl-1</destinationPrefixListId><gatewayId>vpce-1</gatewayId><state>active</state></item></routeSet></item>` +
+			`<item><destinationPrefixListId>pl-1</destinationPrefixListId><gatewayId>vpce-1</gatewayId><state>active</state></item>` +
+			`</routeSet></item>` +
 			`</routeTableSet>`,
 		"DescribeVpcEndpoints ": `<vpcEndpointSet><item><serviceName>com.amazonaws.eu-south-1.s3</serviceName></item>` +
 			`<item><serviceName>com.amazonaws.eu-south-1.ecr.api</serviceName></item></vpcEndpointSet>`,

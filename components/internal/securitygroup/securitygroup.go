@@ -97,7 +97,7 @@ func Outbound(group string, dnsServers []string) []Rule {
 	}
 	for _, server := range dnsServers {
 		for _, protocol := range []string{"udp", "tcp"} { // TCP for answers that do not fit (RFC 7766)
-			r := Rule{Group: group, Protocol: protocol, From: dns, To: dns, Description: "The VPC's own DNS servers"}
+			r := Rule{Group: group, Protocol: protocol, From: dns, To: dns, Description: "DNS servers of the VPC"}
 			r.Name = group + "-dns-" + protocol + "-to-" + server
 			out = append(out, r.Toward().Of(server+"/32"))
 		}
