@@ -87,6 +87,9 @@ func TestPulumiReadsProjectFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, platform.Project, project.Name.String())
 	require.Equal(t, platform.PulumiVersions(), project.RequiredPulumiVersion)
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(readme), "(https://www.pulumi.com/docs/install/) "+platform.MinPulumiVersion+" or later")
 	declared := map[string]string{"region": "us-east-1"}
 	top := 0
 	for _, f := range config.Fields() {

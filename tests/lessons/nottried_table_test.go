@@ -283,6 +283,12 @@ func clusterNotTried() []notTried {
 			[]string{"components/emr TestNodePolicyIsBoundToPrefixes", "tests/controls TestAllowancesMatchPolicies"},
 			"`aws ssm describe-instance-information --query 'InstanceInformationList[].[InstanceId,PingStatus]'` lists the cluster's instances",
 		}, {
+			"A control node without a way to the internet pulls its images through `controlNode.registryMirror` and installs the plugin's copy.",
+			"K3s, a registry and Grafana run on AWS only.",
+			"The files that K3s and Grafana read have the form of their documentation, and name every registry.",
+			[]string{"assets/controlnode TestMirrorServesEveryImage", "assets/workloads TestGrafanaTakesACopyOfItsPlugin"},
+			"with the keys of docs/guides/network.md: `sudo k3s crictl images` on the control node lists every image",
+		}, {
 			"Releases other than emr-7.1.0 ship the restated defaultJavaOptions.", "Only that release's spark-defaults.conf is public.",
 			"A node's file is compared with the restated values.", []string{"toolchain/doctor TestNodesOptionsAreCompared"},
 			"on a node of a cluster without the platform: `observatory doctor --node /etc/spark/conf/spark-defaults.conf`",
