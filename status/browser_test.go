@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/internal/browser"
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -117,12 +118,17 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
-// VictoriaLogs' own UI understands the link to a step's logs.
-func TestLinksOfAStepOpenItsLogs(t *testing.T) {
+// The stores' own UIs understand the links to a step's logs and to its application's phases.
+func TestLinksOfAStepOpenWhatTheyName(t *testing.T) {
 	chromium := browser.Start(t)
-	logs := storetest.Logs(t)
+	logs, metrics := storetest.Logs(t), storetest.DefaultMetrics(t)
 	importLogs(t, logs, "s-1", "the step's own line", "Submitted application application_17_0002")
 	importLogs(t, logs, "s-2", "another step's line")
+	var samples []string
+	for application, phase := range map[string]string{"application_17_0002": "the step's own phase", "application_17_0003": "another's"} {
+		samples = append(samples, fmt.Sprintf("%s{cluster=%q,spark_app_id=%q,phase=%q} 0.5", contract.PhaseShare, "j-1", application, phase))
+	}
+	importSamples(t, metrics, 30*time.Second, samples...)
 	started, ended := time.Now().Add(-time.Minute), time.Now()
 	shown := status.Status{Steps: []status.Step{{Cluster: "j-1", ID: "s-1", Name: "etl.py", Started: &started, Ended: &ended,
 		ApplicationIDs: []string{"application_17_0002"}}}}
@@ -133,14 +139,15 @@ func TestLinksOfAStepOpenItsLogs(t *testing.T) {
 	server := httptest.NewServer(status.HandlerOf(shown, c, password))
 	t.Cleanup(server.Close)
 	header := loggedIn()
-	header.Set(platform.ServicesHeader, platform.EncodeServices(map[string]string{"victoria-logs": logs}))
+	header.Set(platform.ServicesHeader, platform.EncodeServices(map[string]string{"victoria-logs": logs, "victoria-metrics": metrics}))
+	opened := map[string]bool{}
 	for _, link := range chromium.Examine(t, server.URL+status.Path, 900, header) {
-		if link.Text == "logs" {
-			chromium.Shows(t, link.URL, "the step's own line")
-			return
+		if text := map[string]string{"logs": "the step's own line", "timeline": "the step's own phase"}[link.Text]; text != "" {
+			chromium.Shows(t, link.URL, text)
+			opened[link.Text] = true
 		}
 	}
-	require.Fail(t, "the step has no link to its logs")
+	require.Equal(t, map[string]bool{"logs": true, "timeline": true}, opened)
 }
 
 func loggedIn() http.Header {

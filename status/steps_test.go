@@ -174,7 +174,7 @@ func stepsOnThePage(t *testing.T, from status.Source, running status.Step) {
 	require.Contains(t, got["profile"], "http://pyroscope/pyroscope/render?")
 	require.Contains(t, got["profile"], "spark_app_id%3D%22application_17_0002%22")
 	require.Contains(t, got["dashboards"], "http://victoria-metrics/vmui/#/dashboards?g0.end_input=")
-	require.Contains(t, got["timeline"], "http://victoria-metrics/vmui/#/dashboards?g0.end_input=")
+	require.Contains(t, got["timeline"], "http://victoria-metrics/vmui/#/?g0.end_input=")
 	require.Len(t, got, 6)
 	failing := from.Read(t.Context()).Steps[1]
 	require.Equal(t, "http://history/", linksOf(failing.ID, forwarded...)["Spark history"], "its log names no application")

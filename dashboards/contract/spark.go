@@ -34,9 +34,12 @@ func spark(name, emitted string, kind Type, unit, help string, labels ...string)
 	return Metric{Name: name, Emitted: emitted, Type: kind, Unit: unit, Labels: labels, Source: SourceSpark, Since: EMR615, Help: help}
 }
 
+// PhaseShare is the metric of each phase's share of the wall time.
+const PhaseShare = "spark_phase_breakdown_ratio"
+
 func phaseMetrics() []Metric {
 	metrics := []Metric{
-		spark("spark_phase_breakdown_ratio", "spark.phase.breakdown", Gauge, "1",
+		spark(PhaseShare, "spark.phase.breakdown", Gauge, "1",
 			"Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
 		spark("spark_phase_state", "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
 		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "",

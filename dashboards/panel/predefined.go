@@ -38,13 +38,21 @@ type predefinedPanel struct {
 	Width       int      `json:"width"` // of predefinedColumns
 }
 
-// PredefinedPath is where VictoriaMetrics shows them.
+// PredefinedPath is where VictoriaMetrics shows them: always the first, since no parameter
+// chooses another (v1.150.0, src/pages/PredefinedPanels/index.tsx).
 const PredefinedPath = "/vmui/#/dashboards"
 
 // ToPredefined leads to them at the time range that ends at end and is seconds long;
 // both are variables.
 func ToPredefined(title, end, seconds string) Link {
 	return Link{Title: title, URL: PredefinedPath + "?" + EncodeQuery(uiTimeRange(end, seconds))}
+}
+
+// ToMetricsUI opens a graph of a PromQL query there, likewise.
+func ToMetricsUI(title, expr, end, seconds string) Link {
+	query := uiTimeRange(end, seconds)
+	query.Set("g0.expr", expr)
+	return Link{Title: title, URL: "/vmui/#/?" + EncodeQuery(query)}
 }
 
 // ToLogsUI opens a LogsQL query in VictoriaLogs' own UI, likewise.

@@ -76,7 +76,7 @@ func phaseShares() panel.Panel {
 			Bad:   "Compute is not the largest part.",
 			Next:  "Start with the largest other part: its row below says why.",
 		},
-	}, panel.Metrics(scope.By("phase").Latest(metric("spark_phase_breakdown_ratio")), "{{phase}}").Instant())
+	}, panel.Metrics(scope.By("phase").Latest(metric(contract.PhaseShare)), "{{phase}}").Instant())
 }
 
 func phaseSeconds() panel.Panel {

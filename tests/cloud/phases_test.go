@@ -40,5 +40,6 @@ func phasesAreShown(t *testing.T, c *cloud, printed string) {
 		named[link.Name] = link.URL
 	}
 	require.Equal(t, shown.Timeline, named[fmt.Sprintf("timeline of %s, %s, %s", shown.ApplicationID, last.Name, last.ID)])
-	require.Contains(t, shown.Timeline, "/vmui/#/dashboards?")
+	require.Contains(t, shown.Timeline, "/vmui/#/?")
+	require.Contains(t, shown.Timeline, shown.ApplicationID)
 }
