@@ -273,3 +273,26 @@ func TestPutClusterNamesEveryViolation(t *testing.T) {
 	require.ErrorContains(t, c.store.PutCluster(types.Cluster{Id: &id, Name: aws.String("again")}, nil, nil), "taken")
 	require.ErrorIs(t, c.store.UpdateCluster("j-NONE", func(*types.Cluster) {}), emrapi.ErrNotFound)
 }
+
+// A running cluster takes tags; one that has ended keeps what it has.
+func TestTagsOfAnEndedClusterStay(t *testing.T) {
+	c := newCloud(t)
+	id := c.putCluster(t)
+	add := func(key string) error {
+		_, err := c.client.AddTags(t.Context(), &emr.AddTagsInput{
+			ResourceId: &id, Tags: []types.Tag{{Key: aws.String(key), Value: aws.String("data")}},
+		})
+		return err
+	}
+	require.NoError(t, add("team"))
+	for _, state := range []types.ClusterState{types.ClusterStateTerminating, types.ClusterStateTerminated} {
+		require.NoError(t, c.store.SetClusterState(id, state, types.ClusterStateChangeReason{}))
+	}
+	require.ErrorContains(t, add("late"), "InvalidRequestException")
+	_, err := c.client.RemoveTags(t.Context(), &emr.RemoveTagsInput{ResourceId: &id, TagKeys: []string{"team"}})
+	require.ErrorContains(t, err, "InvalidRequestException")
+	got, err := c.client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
+	require.NoError(t, err)
+	require.Contains(t, got.Cluster.Tags, types.Tag{Key: aws.String("team"), Value: aws.String("data")})
+	require.NotContains(t, got.Cluster.Tags, types.Tag{Key: aws.String("late"), Value: aws.String("data")})
+}

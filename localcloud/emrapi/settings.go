@@ -82,6 +82,15 @@ func resourceCluster(resource *string) string {
 	return id[strings.LastIndex(id, "/")+1:]
 }
 
+// takesTags refuses a change of an ended cluster's tags (EMR Management Guide, "Restrictions
+// that apply to tagging resources in Amazon EMR").
+func (r *record) takesTags() error {
+	if clusterEnded(r.state()) {
+		return invalidRequestError("Tags cannot be modified on terminated clusters.")
+	}
+	return nil
+}
+
 func (s *Server) addTags(input *emr.AddTagsInput) (*emr.AddTagsOutput, error) {
 	var v violations
 	v.checkTags(input.Tags)
@@ -90,6 +99,9 @@ func (s *Server) addTags(input *emr.AddTagsInput) (*emr.AddTagsOutput, error) {
 	}
 	id := resourceCluster(input.ResourceId)
 	err := s.store.change(id, func(r *record) error {
+		if err := r.takesTags(); err != nil {
+			return err
+		}
 		for _, added := range input.Tags {
 			r.Cluster.Tags = slices.DeleteFunc(r.Cluster.Tags, func(t types.Tag) bool { return *t.Key == *added.Key })
 			r.Cluster.Tags = append(r.Cluster.Tags, added)
@@ -102,6 +114,9 @@ func (s *Server) addTags(input *emr.AddTagsInput) (*emr.AddTagsOutput, error) {
 func (s *Server) removeTags(input *emr.RemoveTagsInput) (*emr.RemoveTagsOutput, error) {
 	id := resourceCluster(input.ResourceId)
 	err := s.store.change(id, func(r *record) error {
+		if err := r.takesTags(); err != nil {
+			return err
+		}
 		r.Cluster.Tags = slices.DeleteFunc(r.Cluster.Tags, func(t types.Tag) bool { return slices.Contains(input.TagKeys, *t.Key) })
 		return nil
 	})
