@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -11,6 +12,7 @@ import (
 // lake. Options that only interactive runs need exist only as flags of the program.
 type Profiler struct {
 	Enabled         bool     `json:"enabled"`
+	Scope           string   `json:"scope" rule:"profilerScope"`
 	IntervalMinutes int      `json:"intervalMinutes" rule:"profilerInterval"`
 	MaxClusters     int      `json:"maxClusters" rule:"profilerClusters"`
 	ClusterStates   []string `json:"clusterStates" rule:"profilerState"`
@@ -23,8 +25,10 @@ type Profiler struct {
 // Help describes the keys, for documents.
 func (Profiler) Help() map[string]string {
 	return map[string]string{
-		"enabled": "Read the Spark history of the account's EMR clusters in this region, whoever started them, and write it as tables to " +
-			"lake/history/. False: no workload, and no rights for it; tables that exist stay.",
+		"enabled": "Read the Spark history of EMR clusters in this region, and write it as tables to lake/history/. " +
+			"False: no workload, and no rights for it; tables that exist stay.",
+		"scope": "Whose clusters: those with the stack's tags (" + ScopeStack + "), which are the stack's own and those that others start with " +
+			"what `observatory observe print` prints, or every cluster of the account (" + ScopeAccount + ").",
 		"intervalMinutes": "Time between the starts of two runs. A run reads what is new, and again what was not final.",
 		"maxClusters": "Clusters that one run reads: first those that no run has read, then ended ones; " +
 			"a quarter is for running ones. Those whose history is complete do not count.",
@@ -38,9 +42,38 @@ func (Profiler) Help() map[string]string {
 	}
 }
 
-// SetDefaults reads all clusters that may have a history, every hour.
+// The values of scope.
+const (
+	ScopeStack   = "stack"
+	ScopeAccount = "account"
+)
+
+// ClusterTags are the tags without which the history of a cluster is not read. The policy of
+// the control node's role has them as a condition. They are empty if every cluster is read, or
+// none.
+func (p Profiler) ClusterTags(stack string) map[string]string {
+	if !p.Enabled || p.Scope == ScopeAccount {
+		return map[string]string{}
+	}
+	return platform.StackTags(stack)
+}
+
+// stackUIs leaves room for a second stack in the account, and for people: EMR has no call that
+// lists or deletes persistent UIs, so that stacks cannot see each other's.
+const stackUIs = 90
+
+// PersistentUIs is how many persistent UIs the workload may have at one time; 0 = as many as
+// the program has by default, which leaves room for people alone.
+func (p Profiler) PersistentUIs() int {
+	if p.Scope == ScopeAccount {
+		return 0
+	}
+	return stackUIs
+}
+
+// SetDefaults reads the stack's clusters that may have a history, every hour.
 func (p *Profiler) SetDefaults() {
-	*p = Profiler{Enabled: true, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates(), EventLogs: []string{}}
+	*p = Profiler{Enabled: true, Scope: ScopeStack, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates(), EventLogs: []string{}}
 }
 
 // clusterStates are the states in which EMR may have a history of a cluster: before, no
@@ -68,6 +101,7 @@ func profilerRules() map[string]Rule {
 	return map[string]Rule{
 		"profilerInterval": intRange(minProfilerMinutes, maxProfilerMinutes),
 		"profilerClusters": intRange(1, maxProfilerClusters).with(", EMR's quota of persistent UIs", ""),
+		"profilerScope":    oneOf(ScopeStack, ScopeAccount),
 		"profilerState":    oneOf(clusterStates()...),
 		"profilerName":     pattern(`^[^[:cntrl:]]{1,256}$`, "1 to 256 characters of one line").optional(),
 		"eventLogPrefix":   s3Prefix(fmt.Sprintf(", with %d characters in all", maxEventLogLength)),
@@ -80,6 +114,9 @@ func (p Profiler) Validate(l *violation.List, path string) {
 	checkFields(l, path, p)
 	l.Require(len(p.ClusterStates) > 0, path+".clusterStates", p.ClusterStates, "must not be empty: nothing would be read",
 		"name a state, or set "+path+".enabled to false")
+	l.Warn(!p.Enabled || p.Scope != ScopeAccount, path+".scope", p.Scope,
+		"reads the Spark history of every EMR cluster of the account in this region, whoever started it, for all who may read this stack's lake",
+		"leave it out unless they may; of others, the clusters with the stack's tags are then read (`observatory observe print` has them)")
 	p.validateEventLogs(l, path+".eventLogs")
 }
 

@@ -40,13 +40,18 @@ func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
 		LateFiles: map[string]LateFile{ProfilerFile: {
 			Needs: []Fact{FactRegion, FactBucket},
 			Render: func(f map[Fact]string) (string, error) {
-				body, err := yaml.Marshal(map[string]any{
+				options := map[string]any{
 					"environment": "prod", "aws_region": f[FactRegion], "s3_output_path": platform.PrefixHistory.URI(f[FactBucket]),
 					"cluster_states": strings.Join(s.Profiler.ClusterStates, ","), "cluster_name_filter": s.Profiler.NameFilter,
 					"max_clusters": s.Profiler.MaxClusters, "include_tasks": s.Profiler.IncludeTasks,
 					"retention_days":      s.Profiler.RetentionDays,
 					"max_cluster_threads": profilerThreads, "max_app_threads": profilerThreads,
-				})
+					"cluster_tags": platform.TagPairs(s.Profiler.ClusterTags(s.Stack)),
+				}
+				if most := s.Profiler.PersistentUIs(); most > 0 {
+					options["max_persistent_uis"] = most
+				}
+				body, err := yaml.Marshal(options)
 				if err != nil {
 					return "", fmt.Errorf("render %s: %w", ProfilerFile, err)
 				}

@@ -128,20 +128,29 @@ func (b *builder) traceHeaders(a iampolicy.Account) []iampolicy.Statement {
 }
 
 // listSteps allows the status server to list the steps of clusters with all these tags,
-// for its page and for their spans.
+// for its page and for their spans. The profiler's statements add those of all others.
 // The cluster's id is no part of it: the control node exists before the cluster
 // (Service Authorization Reference, "Amazon Elastic MapReduce": resource type cluster,
 // condition key elasticmapreduce:ResourceTag).
 func listSteps(a iampolicy.Account, region string, tags map[string]string) iampolicy.Statement {
+	return iampolicy.Statement{
+		Sid: "ListSteps", Effect: iampolicy.Allow, Action: []string{"elasticmapreduce:ListSteps"},
+		Resource:  everyCluster(a, region),
+		Condition: withTags(tags),
+	}
+}
+
+// withTags is the condition that a cluster has all these tags; nil without tags. Each action of
+// EMR on a cluster takes it.
+func withTags(tags map[string]string) iampolicy.Condition {
+	if len(tags) == 0 {
+		return nil
+	}
 	tagged := map[string][]string{}
 	for key, value := range tags {
 		tagged["elasticmapreduce:ResourceTag/"+key] = []string{value}
 	}
-	return iampolicy.Statement{
-		Sid: "ListSteps", Effect: iampolicy.Allow, Action: []string{"elasticmapreduce:ListSteps"},
-		Resource:  everyCluster(a, region),
-		Condition: iampolicy.Condition{"StringEquals": tagged},
-	}
+	return iampolicy.Condition{"StringEquals": tagged}
 }
 
 // describeClusters allows the status server to read the name and state of every cluster

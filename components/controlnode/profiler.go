@@ -6,17 +6,24 @@ import (
 )
 
 // profiler allows the profiler's pod the calls that it makes (profiler/source, Calls):
-// to read the history of every cluster of the account and region, whoever started it, and
-// to keep tables in the data bucket. That it may list and describe clusters is among the
-// status server's rights. Logs of steps are those of the stack's own clusters; of others
-// the profiler has the applications that EMR names itself.
+// to read the history of the clusters that its scope has, and to keep tables in the data
+// bucket. That it may list and describe clusters is among the status server's rights. Steps
+// are listed of every cluster, since the status server shows those of all that report. Logs of
+// steps are those of the stack's own clusters; of others the profiler has the applications that
+// EMR names itself.
 func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.Statement {
 	if !b.args.Profiler.Enabled {
 		return nil
 	}
 	region := b.args.Region
 	under := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
-	clusters := everyCluster(a, region)
+	clusters, tagged := everyCluster(a, region), withTags(b.args.Profiler.ClusterTags(b.Ctx.Stack()))
+	// EMR Management Guide, "View persistent application user interfaces": all are asked for the
+	// UI and for its cluster. Without the last, the UI of a cluster with runtime roles hides the
+	// applications of all roles but the control node's.
+	openUI := []string{
+		"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL", "elasticmapreduce:AccessAllEventLogs",
+	}
 	return append([]iampolicy.Statement{
 		{
 			Sid: "WriteHistory", Effect: iampolicy.Allow, Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject"},
@@ -31,21 +38,19 @@ func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.St
 			Sid: "ReadStepLogs", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: under(platform.PrefixEMRLogs),
 		},
 		{
-			Sid: "ReadClusters", Effect: iampolicy.Allow, Resource: clusters,
-			Action: []string{
-				"elasticmapreduce:ListSteps", "elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets",
-				"elasticmapreduce:CreatePersistentAppUI", "elasticmapreduce:GetOnClusterAppUIPresignedURL",
-			},
+			Sid: "ListEverySteps", Effect: iampolicy.Allow, Action: []string{"elasticmapreduce:ListSteps"}, Resource: clusters,
 		},
 		{
-			// EMR Management Guide, "View persistent application user interfaces": all are
-			// asked for the UI and for its cluster. Without the last, the UI of a cluster with
-			// runtime roles hides the applications of all roles but the control node's.
-			Sid: "OpenPersistentUIs", Effect: iampolicy.Allow,
-			Action: []string{
-				"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL", "elasticmapreduce:AccessAllEventLogs",
-			},
-			Resource: append([]string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":persistent-app-ui/*"}, clusters...),
+			Sid: "ReadClusters", Effect: iampolicy.Allow, Resource: clusters, Condition: tagged,
+			Action: append([]string{
+				"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:CreatePersistentAppUI",
+				"elasticmapreduce:GetOnClusterAppUIPresignedURL",
+			}, openUI...),
+		},
+		{
+			// A UI has no tags that a condition could ask for; its cluster has.
+			Sid: "OpenPersistentUIs", Effect: iampolicy.Allow, Action: openUI,
+			Resource: []string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":persistent-app-ui/*"},
 		},
 	}, eventLogs(a, b.args.Profiler.EventLogs)...)
 }

@@ -81,9 +81,37 @@ func TestProfilerMayMakeItsCallsAndNoOthers(t *testing.T) {
 		}
 		listable[s.Sid] = s.Condition["StringLike"]["s3:prefix"]
 	}
+	requireScope(t, own, map[string][]string{
+		"elasticmapreduce:ResourceTag/observatory:project": {platform.Project}, "elasticmapreduce:ResourceTag/observatory:stack": {"test"},
+	})
 	require.Equal(t, []string{"lake/history", "lake/history/*", "emr-logs", "emr-logs/*"}, listable["ListHistory"])
 	require.Equal(t, []string{"spark", "spark/*", "etl/spark", "etl/spark/*"}, listable["ListEventLogs0"])
 	require.Equal(t, []string{"", "*"}, listable["ListEventLogs1"])
+}
+
+// requireScope requires that histories are those of clusters with these tags. Only the steps of
+// any cluster may be listed, which the status page shows.
+func requireScope(t *testing.T, statements []statement, tags map[string][]string) {
+	t.Helper()
+	asked := 0
+	for _, s := range statements {
+		if !slices.ContainsFunc(s.Resource, func(r string) bool { return strings.HasSuffix(r, ":cluster/*") }) {
+			continue
+		}
+		if slices.Equal(s.Action, []string{"elasticmapreduce:ListSteps"}) {
+			require.Empty(t, s.Condition)
+			continue
+		}
+		asked += len(s.Action)
+		require.Equal(t, tags, s.Condition["StringEquals"], s.Sid)
+	}
+	require.Equal(t, 7, asked)
+}
+
+func TestProfilerOfTheAccountAsksForNoTags(t *testing.T) {
+	profiler := schema.Defaults().Profiler
+	profiler.Scope = schema.ScopeAccount
+	requireScope(t, policyWith(t, profiler)[len(policyWith(t, schema.Profiler{})):], nil)
 }
 
 // The longest list of prefixes that the schema accepts leaves the role's policies within

@@ -36,6 +36,7 @@ type Options struct {
 	NameFilter    string
 	CreatedAfter  time.Time // zero is no limit
 	CreatedBefore time.Time
+	Tags          map[string]string // that a cluster must have; empty is any
 
 	MaxClusters      int // 0 is no limit
 	MaxApplications  int // of each cluster; 0 is no limit
@@ -127,6 +128,10 @@ func sourceOptions() []Option {
 		},
 		text("cluster_name_filter", "", "Only clusters whose name contains this text.", "", nil,
 			func(o *Options) *string { return &o.NameFilter }),
+		{
+			Name: "cluster_tags", Doc: "Only clusters with all of these tags, separated by commas. Empty: any.",
+			Rule: "must be a list of KEY=VALUE", set: setTags,
+		},
 		date("created_after_date", "Only clusters created on this day (UTC) or later.",
 			func(o *Options) *time.Time { return &o.CreatedAfter }),
 		date("created_before_date", "Only clusters created before this day (UTC).",
@@ -222,6 +227,22 @@ func setStates(o *Options, s string) bool {
 			return false
 		}
 		o.States = append(o.States, types.ClusterState(name))
+	}
+	return true
+}
+
+func setTags(o *Options, s string) bool {
+	o.Tags = nil
+	if s == "" {
+		return true
+	}
+	o.Tags = map[string]string{}
+	for pair := range strings.SplitSeq(s, ",") {
+		key, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		if !ok || key == "" {
+			return false
+		}
+		o.Tags[key] = value
 	}
 	return true
 }

@@ -55,13 +55,17 @@ func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (
 		return summary, err
 	}
 	err = locked(ctx, kept, at, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
-		from, err := openSource(ctx, at.config, o, at, listing(progress))
+		postponed := 0
+		from, err := openSource(ctx, at.config, o, at, watch{listing(progress), func(clusters int) { postponed = clusters }})
 		if err != nil {
 			return err
 		}
 		r := &runner{o: o, source: from, lake: kept, progress: progress, now: begun}
 		err = r.run(ctx)
 		summary = r.summary
+		if postponed > 0 {
+			summary.add(Incomplete{Reason: fmt.Sprintf("the tags of %s are not known yet: a later run looks them up", clusters(postponed))})
+		}
 		summary.Interrupted = ctx.Err() != nil
 		return err
 	})
@@ -149,7 +153,13 @@ func Source(ctx context.Context, config aws.Config, o Options) (source.Source, e
 			return nil, err
 		}
 	}
-	return openSource(ctx, at.config, o, at, nil)
+	return openSource(ctx, at.config, o, at, watch{})
+}
+
+// watch is called during a discovery.
+type watch struct {
+	listed    func(clusters int) // found so far
+	postponed func(clusters int) // left for a later run
 }
 
 // listingInterval is the least time between two lines about a long discovery.
@@ -179,7 +189,7 @@ func maxBody() int64 {
 	return limit / bodiesInMemory
 }
 
-func openSource(ctx context.Context, config aws.Config, o Options, at Place, listed func(int)) (source.Source, error) {
+func openSource(ctx context.Context, config aws.Config, o Options, at Place, during watch) (source.Source, error) {
 	behind := history.Options{Timeout: o.Timeout, Failures: o.EndpointFailures, MaxBody: maxBody()}
 	switch {
 	case o.Logs != "":
@@ -191,7 +201,7 @@ func openSource(ctx context.Context, config aws.Config, o Options, at Place, lis
 	}
 	return source.NewEMR(ctx, source.EMROptions{
 		AWS: config, ClusterARN: o.ClusterARN, States: o.States, NameFilter: o.NameFilter,
-		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Timeout: o.Timeout, UITimeout: o.UITimeout,
-		MaxUIs: o.MaxUIs, UIs: at.Store, UIPrefix: at.Prefix, History: behind, Listed: listed,
+		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Tags: o.Tags, Timeout: o.Timeout, UITimeout: o.UITimeout,
+		MaxUIs: o.MaxUIs, UIs: at.Store, UIPrefix: at.Prefix, History: behind, Listed: during.listed, Postponed: during.postponed,
 	}), nil
 }

@@ -27,17 +27,21 @@ type EMROptions struct {
 	NameFilter    string // part of the name
 	CreatedAfter  time.Time
 	CreatedBefore time.Time
+	Tags          map[string]string // that a cluster must have, with these values; empty is any
 
 	Timeout   time.Duration // of a request to EMR
 	UITimeout time.Duration // for a UI to become ready
 	MaxUIs    int           // persistent UIs per account and region
-	UIs       Store         // stores their ids
-	UIPrefix  string        // of the key of UIs: "" or with a trailing slash
+	UIs       Store         // stores their ids, and which clusters have the tags
+	UIPrefix  string        // of the keys of UIs: "" or with a trailing slash
 	History   history.Options
 
 	// Listed is called with the number of clusters found so far, after each page but the last.
 	// EMR sends a page every two seconds at most, once its burst is used up. It may be nil.
 	Listed func(clusters int)
+	// Postponed is called with the number of clusters whose tags a later run looks up. It may be
+	// nil.
+	Postponed func(clusters int)
 }
 
 // EMR is the source for the clusters of an account and region.
@@ -116,7 +120,7 @@ func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
 	slices.SortStableFunc(found, func(a, b Listed) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID.ClusterID, b.ID.ClusterID))
 	})
-	return found, nil
+	return e.tagged(ctx, found)
 }
 
 // one returns the single cluster that the options name.

@@ -18,19 +18,28 @@ type Allowance struct {
 // compares the list with the policies.
 func Allowances() []Allowance { return append(always(), conditional()...) }
 
-const node = "an EMR node and its jobs"
+const (
+	node    = "an EMR node and its jobs"
+	control = "the control node and the pods that reach its role"
+)
 
 // conditional lists the actions that only some configurations need.
 func conditional() []Allowance {
 	return []Allowance{
 		{"emr-main-node", node, []string{"kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
 			"Only if EMR encrypts an instance store with LUKS: then the node is a user of the key, as EMR's guide asks."},
+		{"control-access", control, []string{
+			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:CreatePersistentAppUI",
+			"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL",
+			"elasticmapreduce:AccessAllEventLogs", "elasticmapreduce:GetOnClusterAppUIPresignedURL"},
+			"The profiler opens the Spark history of clusters with the stack's tags, and reads what they cost; only if profiler.enabled. " +
+				"With profiler.scope account, of every cluster of the account and region."},
 	}
 }
 
 // always lists the actions that every stack needs.
 func always() []Allowance {
-	const control, service = "the control node and the pods that reach its role", "EMR itself"
+	const service = "EMR itself"
 	return []Allowance{
 		{"control-role", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the control node."},
 		{"control-access", control, []string{
@@ -47,14 +56,8 @@ func always() []Allowance {
 			"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
 			"The CloudWatch exporter reads metrics of resources with the stack's tags."},
 		{"control-access", control, []string{"elasticmapreduce:ListSteps"},
-			"The status server shows the last steps of clusters with the stack's tags, and sends a span and metrics of each; " +
-				"the profiler, if profiler.enabled, those of every cluster of the account and region."},
-		{"control-access", control, []string{
-			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:CreatePersistentAppUI",
-			"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL",
-			"elasticmapreduce:AccessAllEventLogs", "elasticmapreduce:GetOnClusterAppUIPresignedURL"},
-			"The profiler opens the Spark history of every cluster of the account and region, and reads what it cost; " +
-				"only if profiler.enabled."},
+			"The status server shows the last steps of clusters that send telemetry here, and sends a span and metrics of each; " +
+				"the profiler links them to applications. Without profiler.enabled, only of clusters with the stack's tags."},
 		{"control-access", control, []string{
 			"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions", "elasticmapreduce:ListClusters"},
 			"The status server reads name, state and bootstrap action of every cluster that sends telemetry here, whoever started it, " +

@@ -389,6 +389,12 @@ func clusterNotTried() []notTried {
 			[]string{"components/controlnode TestProfilerMayMakeItsCallsAndNoOthers", "tests/controls TestRolesReachTheirPrefixesOnly"},
 			"`observatory status` an hour after the first job: the line history says complete",
 		}, {
+			"IAM refuses the profiler a history of clusters without the stack's tags.", "No local server decides about calls of EMR.",
+			"The Service Authorization Reference has the condition key for each of the actions on a cluster; the policy asks for it.",
+			[]string{"components/controlnode TestProfilerMayMakeItsCallsAndNoOthers", "profiler/run TestClustersWithTags"},
+			"in a session on the control node, with the ARN of a cluster without the tags: " +
+				"`aws emr create-persistent-app-ui --target-resource-arn ARN`, which ends with AccessDeniedException",
+		}, {
 			"Presigned URLs of a cluster with runtime roles open without the parameter ExecutionRoleArn.",
 			"The EMR API's reference lists the parameter and does not say when it is needed.",
 			"The local cloud serves such clusters' UIs to whoever may call the API; an EMR that refuses counts as an incomplete history, by name.",
