@@ -17,6 +17,10 @@ type Settings struct {
 	NodePolicyARN   string           `json:"nodePolicyArn" help:"Policy for the role of the nodes: read what the bootstrap action installs."`
 	Bootstrap       Bootstrap        `json:"bootstrap" help:"Bootstrap action that installs collector and agents."`
 	Configurations  []Classification `json:"configurations" help:"Configurations to merge into the cluster's own."`
+
+	// Tags are those of the stack; none if the profiler reads every cluster's history, or there
+	// is no profiler. EMR takes them on a running cluster, too.
+	Tags map[string]string `json:"tags" optional:"true" help:"Tags without which the profiler does not read its history."`
 }
 
 // Bootstrap is the bootstrap action as EMR takes it.

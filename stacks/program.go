@@ -110,7 +110,7 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		ControlPrivateIP:  a.control.PrivateIP,
 		ControlPublicIP:   a.control.PublicIP,
 		Clusters:          a.clusterValues(ctx.Stack()),
-		Observe:           a.observeValues(),
+		Observe:           a.observeValues(ctx.Stack()),
 		GrafanaURL:        s.workloads.GrafanaURL,
 		StatusURL:         s.workloads.StatusURL,
 		CACertificate:     s.workloads.GrafanaCACertificate,
@@ -139,10 +139,10 @@ func (a onAWS) clusterValues(stack string) map[string]outputs.ClusterValues {
 }
 
 // observeValues are what a cluster of others needs: what the stack's own clusters have.
-func (a onAWS) observeValues() outputs.ObserveValues {
+func (a onAWS) observeValues(stack string) outputs.ObserveValues {
 	return outputs.ObserveValues{
 		SecurityGroupID: a.network.ObservedSecurityGroupID, NodePolicyARN: a.telemetry.NodePolicyARN,
 		BootstrapPath: a.telemetry.BootstrapPath, BootstrapArgs: a.telemetry.BootstrapArgs, BootstrapHash: a.telemetry.BootstrapHash,
-		Configurations: observe.Configurations(a.spec.cfg.Tracing.Ratio(), nil),
+		Configurations: observe.Configurations(a.spec.cfg.Tracing.Ratio(), nil), Tags: a.spec.cfg.Profiler.ClusterTags(stack),
 	}
 }

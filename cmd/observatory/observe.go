@@ -24,8 +24,8 @@ func observeCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "observe", Args: cobra.NoArgs,
 		Short: "Observe EMR clusters that others start: with Terraform, CloudFormation, the AWS CLI, Airflow or Step Functions",
-		Long: "Such a cluster needs the platform's additional security group, its policy on the role of the nodes, its bootstrap action\n" +
-			"and its configurations: the stack output observe. They come from the running local cloud, or from --outputs.",
+		Long: "Such a cluster needs the platform's additional security group, its policy on the role of the nodes, its bootstrap action,\n" +
+			"its configurations and its tags: the stack output observe. They come from the running local cloud, or from --outputs.",
 	}
 	o := &stackOutputs{settings: s}
 	c.PersistentFlags().StringVar(&o.file, "outputs", "",
@@ -73,7 +73,7 @@ func observePrintCommand(o *stackOutputs) *cobra.Command {
 	c := &cobra.Command{
 		Use: "print --for TOOL", Args: cobra.NoArgs,
 		Short: "Print what to paste into the definition of a cluster",
-		Long: "Prints security groups, policy, bootstrap action and configurations in the tool's own syntax. EMR replaces configurations by\n" +
+		Long: "Prints security groups, policy, bootstrap action, configurations and tags in the tool's own syntax. EMR replaces configurations by\n" +
 			"their key: with --configurations, the cluster's own are merged, and JVM options appended.",
 		Example: "  observatory observe print --for terraform\n" +
 			"  observatory observe print --for airflow --configurations mine.json --outputs outputs.json",
@@ -180,7 +180,8 @@ func printReport(out io.Writer, r check.Report) {
 	}
 	if len(r.Misses) == 0 {
 		fmt.Fprintln(out, "nothing is missing")
-		return
 	}
-	fmt.Fprintln(out, check.StartAgain)
+	if r.StartsAgain() {
+		fmt.Fprintln(out, check.StartAgain)
+	}
 }

@@ -29,7 +29,7 @@ func stackOutputs() outputs.Outputs {
 			Bootstrap: observe.Bootstrap{
 				Path: "s3://bucket/artifacts/ab/bootstrap.sh", Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab",
 			},
-			Configurations: observe.Configurations("1", nil),
+			Configurations: observe.Configurations("1", nil), Tags: platform.StackTags("dev"),
 		},
 		GrafanaURL: "https://10.0.0.5:3000", Dashboards: map[string]string{}, StatusURL: "https://10.0.0.5:8080",
 		CACertificate: "-----BEGIN CERTIFICATE-----", Endpoints: map[string]string{},
@@ -54,6 +54,7 @@ func TestObservePrint(t *testing.T) {
 	o := observatory(t, dir, nil, "observe", "print", "--for", "terraform", "--outputs", file)
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, `additional_slave_security_groups  = "sg-observed"`)
+	require.Regexp(t, `"observatory:stack" += "dev"`, o.stdout)
 
 	own := filepath.Join(dir, "mine.json")
 	require.NoError(t, os.WriteFile(own, []byte(
@@ -170,6 +171,8 @@ func TestObserveCheck(t *testing.T) {
 			check.PartRelease, "choose such a release"},
 		"Spark's release": {func(c *team) { c.release = "emr-spark-8.0.0" },
 			check.PartRelease, "choose such a release"},
+		"tag": {func(c *team) { c.request.Tags[1].Value = aws.String("prod") },
+			check.PartTags, " --tags observatory:stack=dev`, which a running cluster takes"},
 		"right of IAM": {func(c *team) { c.account.failing = "SimulatePrincipalPolicy" },
 			check.PartRole, "allow yourself iam:GetInstanceProfile"},
 		"right of EC2": {func(c *team) { c.account.failing = "DescribeRouteTables" },
@@ -189,6 +192,17 @@ func TestObserveCheck(t *testing.T) {
 			require.NotEmpty(t, report.Misses[0].Rule)
 		})
 	}
+}
+
+// A running cluster takes tags, and has not to be started again for them.
+func TestObserveCheckOfMissingTags(t *testing.T) {
+	c := observedTeam()
+	c.request.Tags = nil
+	o := c.check(t)
+	require.Equal(t, 1, o.code, o.stdout+o.stderr)
+	require.Regexp(t, "remedy: run `aws emr add-tags --resource-id j-\\w+ --tags observatory:project=emr-observatory observatory:stack=dev`",
+		o.stdout)
+	require.NotContains(t, o.stdout, check.StartAgain)
 }
 
 // A cluster that nobody prepared lacks everything, and has to be started again.

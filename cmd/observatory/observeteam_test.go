@@ -110,6 +110,10 @@ func observedTeam() team {
 					Path: &s.Bootstrap.Path, Args: s.Bootstrap.Args,
 				}},
 			},
+			Tags: []types.Tag{
+				{Key: aws.String("observatory:project"), Value: aws.String("emr-observatory")},
+				{Key: aws.String("observatory:stack"), Value: aws.String("dev")},
+			},
 			Instances: &types.JobFlowInstancesConfig{
 				KeepJobFlowAliveWhenNoSteps: aws.Bool(true), Ec2SubnetId: aws.String("subnet-2"),
 				AdditionalMasterSecurityGroups: []string{"sg-1", s.SecurityGroupID}, AdditionalSlaveSecurityGroups: []string{s.SecurityGroupID},

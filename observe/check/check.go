@@ -36,6 +36,7 @@ const (
 	PartBootstrapHash   Part = "hash of the bootstrap action"
 	PartClassifications Part = "configurations"
 	PartRoute           Part = "route to the control node"
+	PartTags            Part = "tags"
 )
 
 // Platform is what a cluster is compared with.
@@ -76,7 +77,13 @@ type Report struct {
 	Unexamined []Part `json:"unexamined"`
 }
 
-// StartAgain is what to do after the remedies.
+// StartsAgain reports whether the cluster has to be started again after the remedies. A running
+// one takes tags.
+func (r Report) StartsAgain() bool {
+	return slices.ContainsFunc(r.Misses, func(m Miss) bool { return m.Part != PartTags })
+}
+
+// StartAgain is what to do after the remedies then.
 const StartAgain = "A running cluster takes no bootstrap action, and EMR keeps its groups and roles: after the remedies, start it again."
 
 // examination is one cluster with the answers of EMR.
@@ -166,7 +173,27 @@ func (e *examination) examineCluster() []Miss {
 				"add " + wanted + " to " + group.key + ": it opens the way to the control node"})
 		}
 	}
+	if missing := platform.MissingTags(e.tags(), e.Observe.Tags); len(missing) > 0 {
+		misses = append(misses, Miss{PartTags, fmt.Sprintf("%q", platform.TagPairs(e.tags())),
+			fmt.Sprintf("must have %q, or the profiler does not read its history", platform.TagPairs(missing)), e.tagRemedy(missing)})
+	}
 	return misses
+}
+
+// tags returns those of the cluster.
+func (e *examination) tags() map[string]string {
+	out := map[string]string{}
+	for _, tag := range e.cluster.Tags {
+		out[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
+	}
+	return out
+}
+
+func (e *examination) tagRemedy(missing map[string]string) string {
+	if s := e.cluster.Status; s != nil && (s.State == types.ClusterStateTerminated || s.State == types.ClusterStateTerminatedWithErrors) {
+		return "give them to the cluster that replaces it: EMR changes no tags of one that has ended"
+	}
+	return "run `" + platform.AddTagsCommand(aws.ToString(e.cluster.Id), missing) + "`, which a running cluster takes"
 }
 
 // isSince compares releases. The platform's own clusters have one that the file of

@@ -1,5 +1,5 @@
 // Package pulumiemr adds the platform to a cluster that another team's Pulumi program
-// declares: its security group, its bootstrap action and its configurations. It
+// declares: its security group, its bootstrap action, its configurations and its tags. It
 // declares no resource. The policy observe.Settings.NodePolicyARN remains to be
 // attached to the role of the cluster's nodes, which such a program owns.
 package pulumiemr
@@ -7,6 +7,7 @@ package pulumiemr
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,6 +37,7 @@ func Into(args *emr.ClusterArgs, s observe.Settings) error {
 	args.ConfigurationsJson = configurations
 	args.Ec2Attributes = addGroup(args.Ec2Attributes, s.SecurityGroupID)
 	args.BootstrapActions = putFirst(args.BootstrapActions, s.Bootstrap)
+	args.Tags = addTags(args.Tags, s.Tags)
 	return nil
 }
 
@@ -131,6 +133,24 @@ func putFirst(actions emr.ClusterBootstrapActionArrayInput, b observe.Bootstrap)
 		return append([]emr.ClusterBootstrapAction{first}, others...)
 	})
 	return typed[emr.ClusterBootstrapActionArrayOutput](put)
+}
+
+// addTags adds the tags that the cluster has not.
+func addTags(own pulumi.StringMapInput, wanted map[string]string) pulumi.StringMapInput {
+	constant, isConstant := own.(pulumi.StringMap)
+	switch {
+	case len(wanted) == 0:
+		return own
+	case own == nil || isConstant:
+		all := pulumi.ToStringMap(wanted)
+		maps.Copy(all, constant)
+		return all
+	}
+	return own.ToStringMapOutput().ApplyT(func(own map[string]string) map[string]string {
+		all := maps.Clone(wanted)
+		maps.Copy(all, own)
+		return all
+	}).(pulumi.StringMapOutput)
 }
 
 // typed returns the output that ApplyT makes of a function's result type.

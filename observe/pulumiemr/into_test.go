@@ -20,7 +20,7 @@ func settings() observe.Settings {
 		Bootstrap: observe.Bootstrap{
 			Path: "s3://bucket/artifacts/ab/bootstrap.sh", Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab",
 		},
-		Configurations: observe.Configurations("1", nil),
+		Configurations: observe.Configurations("1", nil), Tags: map[string]string{"observatory:stack": "dev", "team": "platform"},
 	}
 }
 
@@ -61,6 +61,7 @@ func TestIntoKeepsWhatTheTeamWrote(t *testing.T) {
 			BootstrapActions: emr.ClusterBootstrapActionArray{
 				emr.ClusterBootstrapActionArgs{Name: pulumi.String("team"), Path: pulumi.String("s3://team/setup.sh")},
 			},
+			Tags: pulumi.StringMap{"team": pulumi.String("sales")},
 		}
 	}
 	outputs := func(name pulumi.StringOutput) *emr.ClusterArgs {
@@ -75,6 +76,7 @@ func TestIntoKeepsWhatTheTeamWrote(t *testing.T) {
 			BootstrapActions: emr.ClusterBootstrapActionArray{
 				emr.ClusterBootstrapActionArgs{Name: name, Path: pulumi.String("s3://team/setup.sh")},
 			}.ToClusterBootstrapActionArrayOutput(),
+			Tags: pulumi.StringMap{"team": name.ApplyT(func(string) string { return "sales" }).(pulumi.StringOutput)}.ToStringMapOutput(),
 		}
 	}
 	pointer := func(name pulumi.StringOutput) *emr.ClusterArgs {
@@ -89,7 +91,7 @@ func TestIntoKeepsWhatTheTeamWrote(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inputs := declare(t, 1, arguments)
-			require.NotContains(t, inputs, resource.PropertyKey("tags"), "those of the stack are the owner's choice")
+			require.Equal(t, map[string]any{"observatory:stack": "dev", "team": "sales"}, inputs["tags"].Mappable())
 			attributes := inputs["ec2Attributes"].ObjectValue()
 			require.Equal(t, "sg-1,sg-2,sg-observed", attributes["additionalMasterSecurityGroups"].StringValue())
 			require.Equal(t, "sg-observed", attributes["additionalSlaveSecurityGroups"].StringValue())
@@ -117,6 +119,7 @@ func TestIntoFillsWhatIsEmpty(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, settings().Configurations, list)
 	require.Len(t, inputs["bootstrapActions"].ArrayValue(), 1)
+	require.Equal(t, map[string]any{"observatory:stack": "dev", "team": "platform"}, inputs["tags"].Mappable())
 }
 
 func TestIntoReportsEverythingAtOnce(t *testing.T) {

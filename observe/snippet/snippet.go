@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,6 +67,12 @@ type request struct {
 	Instances        instances
 	BootstrapActions []bootstrapAction
 	Configurations   []observe.Classification
+	Tags             []tag `json:",omitempty"`
+}
+
+type tag struct {
+	Key   string `yaml:"Key"`
+	Value string `yaml:"Value"`
 }
 
 type instances struct {
@@ -90,8 +97,17 @@ func requestOf(s observe.Settings) request {
 		BootstrapActions: []bootstrapAction{
 			{platform.Name, script{s.Bootstrap.Path, s.Bootstrap.Args}},
 		},
-		Configurations: s.Configurations,
+		Configurations: s.Configurations, Tags: tagsOf(s),
 	}
+}
+
+// tagsOf lists the tags in the order of their keys.
+func tagsOf(s observe.Settings) []tag {
+	var out []tag
+	for _, key := range slices.Sorted(maps.Keys(s.Tags)) {
+		out = append(out, tag{key, s.Tags[key]})
+	}
+	return out
 }
 
 // commandLine writes options of the AWS CLI. It continues the lines, so that the
@@ -118,6 +134,12 @@ func commandLine(s observe.Settings) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(&out, " \\\n  --%s %s", option.name, quote(text))
+	}
+	if len(s.Tags) > 0 {
+		out.WriteString(" \\\n  --tags")
+		for _, pair := range platform.TagPairs(s.Tags) {
+			out.WriteString(" " + quote(pair))
+		}
 	}
 	out.WriteString("\n")
 	return out.String(), nil

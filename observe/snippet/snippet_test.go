@@ -31,23 +31,37 @@ func settings() observe.Settings {
 		Configurations: observe.Merge([]observe.Classification{
 			{Classification: "hive-site", Properties: map[string]string{"a.b": `'"${x}%{y}<\n&: #`, "c": "true", "d": "line\nline"}},
 		}, observe.Configurations("1", nil)),
+		Tags: platform.StackTags("dev"),
+	}
+}
+
+// tagList are the tags as EMR's API has them.
+func tagList() []map[string]string {
+	return []map[string]string{
+		{"Key": "observatory:project", "Value": platform.Project}, {"Key": "observatory:stack", "Value": "dev"},
 	}
 }
 
 func write(t *testing.T, tool snippet.Tool) string {
 	t.Helper()
-	text, err := snippet.Write(tool, settings())
+	return writeOf(t, tool, settings())
+}
+
+func writeOf(t *testing.T, tool snippet.Tool, s observe.Settings) string {
+	t.Helper()
+	text, err := snippet.Write(tool, s)
 	require.NoError(t, err)
 	require.Contains(t, text, "--configurations FILE")
 	require.Contains(t, text, settings().NodePolicyARN)
 	return text
 }
 
-// Tags of the stack would show the cluster as the stack's own, and its steps to whoever
-// reads the status page: the owner decides (docs/guides/observe.md).
-func TestNothingSetsTheStacksTags(t *testing.T) {
+// Where the profiler reads every cluster, or there is none, a cluster of others needs no tags.
+func TestNoTagsWhereNoneAreNeeded(t *testing.T) {
+	s := settings()
+	s.Tags = nil
 	for _, tool := range snippet.Tools() {
-		text := strings.ToLower(write(t, tool))
+		text := strings.ToLower(writeOf(t, tool, s))
 		for key := range platform.StackTags("dev") {
 			require.NotContains(t, text, key, tool)
 		}
@@ -88,6 +102,10 @@ func TestTerraformParsesSnippet(t *testing.T) {
 	require.Equal(t, "bootstrap_action", cluster.Blocks[1].Type)
 	require.Equal(t, settings().Bootstrap.Path, get(cluster.Blocks[1].Body, "path"))
 	require.Equal(t, strings.Join(settings().Bootstrap.Args, " "), get(cluster.Blocks[1].Body, "args"))
+	tags, problems := cluster.Attributes["tags"].Expr.Value(nil)
+	require.False(t, problems.HasErrors(), problems)
+	require.Equal(t, "dev", tags.AsValueMap()["observatory:stack"].AsString())
+	require.Len(t, tags.AsValueMap(), 2)
 	require.Equal(t, []string{"aws_iam_role_policy_attachment", "observatory"}, blocks[1].Labels)
 	waits := cluster.Attributes["depends_on"].Expr.Variables()
 	require.Len(t, waits, 1, "a cluster whose nodes cannot fetch the bootstrap action ends")
@@ -122,6 +140,7 @@ func TestCloudFormationParsesSnippet(t *testing.T) {
 				Instances         map[string][]string  `yaml:"Instances"`
 				BootstrapActions  []map[string]any     `yaml:"BootstrapActions"`
 				Configurations    []stackConfiguration `yaml:"Configurations"`
+				Tags              []map[string]string  `yaml:"Tags"`
 				ManagedPolicyArns []string             `yaml:"ManagedPolicyArns"`
 			} `yaml:"Properties"`
 		} `yaml:"Resources"`
@@ -141,6 +160,7 @@ func TestCloudFormationParsesSnippet(t *testing.T) {
 		list = append(list, c.classification())
 	}
 	require.Equal(t, settings().Configurations, list)
+	require.Equal(t, tagList(), cluster.Properties.Tags)
 	require.Equal(t, "AWS::IAM::Role", template.Resources["NodeRole"].Type)
 	require.Equal(t, []string{settings().NodePolicyARN}, template.Resources["NodeRole"].Properties.ManagedPolicyArns)
 }
@@ -166,8 +186,10 @@ func requireRequest(t *testing.T, tool snippet.Tool, text string) {
 		Instances        map[string][]string
 		BootstrapActions []struct{ ScriptBootstrapAction map[string]any }
 		Configurations   []observe.Classification
+		Tags             []map[string]string
 	}
 	require.NoError(t, json.Unmarshal(out, &request), "%s", out)
+	require.Equal(t, tagList(), request.Tags)
 	require.Equal(t, []string{"sg-observed"}, request.Instances["AdditionalMasterSecurityGroups"])
 	require.Equal(t, []string{"sg-observed"}, request.Instances["AdditionalSlaveSecurityGroups"])
 	require.Len(t, request.BootstrapActions, 1)

@@ -35,6 +35,13 @@ func terraform(s observe.Settings) (string, error) {
 	action.SetAttributeValue("path", cty.StringVal(s.Bootstrap.Path))
 	action.SetAttributeValue("args", args)
 	cluster.SetAttributeRaw("configurations_json", hclwrite.TokensForFunctionCall("jsonencode", hclwrite.TokensForValue(configurations)))
+	if len(s.Tags) > 0 {
+		tags, err := value(s.Tags)
+		if err != nil {
+			return "", err
+		}
+		cluster.SetAttributeValue("tags", tags)
+	}
 	// Without the policy no node can fetch its bootstrap action, and the cluster ends.
 	cluster.SetAttributeRaw("depends_on", hclwrite.TokensForTuple([]hclwrite.Tokens{
 		hclwrite.TokensForIdentifier(policyResource + "." + platform.Name),
@@ -94,7 +101,8 @@ func cloudFormation(s observe.Settings) (string, error) {
 		Instances        instances            `yaml:"Instances"`
 		BootstrapActions []bootstrapAction    `yaml:"BootstrapActions"`
 		Configurations   []stackConfiguration `yaml:"Configurations"`
-	}{r.Instances, r.BootstrapActions, stackConfigurations(r.Configurations)}
+		Tags             []tag                `yaml:"Tags,omitempty"`
+	}{r.Instances, r.BootstrapActions, stackConfigurations(r.Configurations), r.Tags}
 	role := struct {
 		Policies []string `yaml:"ManagedPolicyArns"`
 	}{[]string{s.NodePolicyARN}}

@@ -128,13 +128,14 @@ type ObserveValues struct {
 	BootstrapPath, BootstrapHash   pulumi.StringInput
 	BootstrapArgs                  pulumi.StringArrayInput
 	Configurations                 []observe.Classification
+	Tags                           map[string]string
 }
 
 func (o ObserveValues) object() pulumi.Map {
 	return pulumi.Map{
 		"securityGroupId": o.SecurityGroupID, "nodePolicyArn": o.NodePolicyARN,
 		"bootstrap":      pulumi.Map{"path": o.BootstrapPath, "args": o.BootstrapArgs, "hash": o.BootstrapHash},
-		"configurations": classifications(o.Configurations),
+		"configurations": classifications(o.Configurations), "tags": pulumi.ToStringMap(o.Tags),
 	}
 }
 

@@ -36,7 +36,7 @@ def run(groups):
     return emr.run_job_flow(
         Name="airflow-nightly", ReleaseLabel="emr-7.10.0", Applications=[{"Name": "Hadoop"}, {"Name": "Spark"}],
         ServiceRole="airflow-emr", JobFlowRole="airflow-nodes", LogUri="s3://" + stack["dataBucket"] + "/lake/logs-of-airflow/",
-        Configurations=configurations,
+        Configurations=configurations, Tags=[{"Key": key, "Value": value} for key, value in observe["tags"].items()],
         BootstrapActions=[{"Name": "observatory", "ScriptBootstrapAction": {
             "Path": observe["bootstrap"]["path"], "Args": observe["bootstrap"]["args"]}}],
         Instances={

@@ -19,6 +19,8 @@ elif tool == "stepfunctions":
 elif tool == "cli":
     words = text.rstrip("\0").split("\0")
     assert words[:2] == ["emr", "create-cluster"], words
+    at = words.index("--tags")
+    words, pairs = words[:at], words[at + 1 :]
     options = dict(zip(words[2::2], words[3::2]))
     request = {
         "Instances": json.loads(options.pop("--ec2-attributes")),
@@ -27,6 +29,7 @@ elif tool == "cli":
             for action in json.loads(options.pop("--bootstrap-actions"))
         ],
         "Configurations": json.loads(options.pop("--configurations")),
+        "Tags": [dict(zip(("Key", "Value"), pair.split("=", 1))) for pair in pairs],
     }
     assert not options, options
 
