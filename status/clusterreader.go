@@ -39,7 +39,9 @@ type EMRCluster struct {
 	Release string
 	Reason  string // why it ended
 	Ended   time.Time
-	Own     bool // it has the stack's tags
+	Own     bool // the stack started it
+
+	Unread string // why the profiler does not read its history
 
 	// BootstrapHash is the argument of this platform's bootstrap action that says what
 	// it installs. "" = EMR lists no such action, or was not asked yet.

@@ -21,8 +21,11 @@ type Cluster struct {
 	Reason  string             `json:"reason,omitempty"` // why it ended, or why EMR does not describe it
 	Ended   *time.Time         `json:"ended,omitempty"`
 	Release string             `json:"release,omitempty"`
-	Own     bool               `json:"own"`   // it has the stack's tags
+	Own     bool               `json:"own"`   // the stack started it: it has its tags, and a name of the stack
 	Nodes   map[string]int     `json:"nodes"` // role -> number of nodes
+
+	// HistoryUnread is why the profiler does not read its history, with the remedy.
+	HistoryUnread string `json:"historyUnread,omitempty"`
 
 	// Bootstrap says whether it was started with the bootstrap action of today.
 	Bootstrap BootstrapVersion `json:"bootstrap"`
@@ -86,7 +89,7 @@ func (s Source) clusters(nodes []Node, now time.Time) []Cluster {
 
 // describe adds what EMR says.
 func (c *Cluster) describe(known EMRCluster, current string) {
-	c.Name, c.State, c.Release, c.Own = known.Name, known.State, known.Release, known.Own
+	c.Name, c.State, c.Release, c.Own, c.HistoryUnread = known.Name, known.State, known.Release, known.Own, known.Unread
 	c.Reason = cmp.Or(known.Reason, known.Unknown)
 	if !known.Ended.IsZero() {
 		c.Ended = &known.Ended

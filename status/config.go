@@ -34,6 +34,10 @@ type Config struct {
 	// that was started with another has an older collector or launcher.
 	BootstrapHash string `json:"bootstrapHash"`
 
+	// HistoryTags are those without which the profiler does not read a cluster's history; empty:
+	// it reads every cluster's, or there is none.
+	HistoryTags map[string]string `json:"historyTags,omitempty"`
+
 	Dashboards []Link `json:"dashboards,omitempty"` // for the page
 	StepLinks  []Link `json:"stepLinks,omitempty"`  // for each step on the page
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -44,9 +43,15 @@ func isDefinite(answer smithy.APIError) bool {
 }
 
 func (r *ClusterReader) newCluster(id string, c types.Cluster) EMRCluster {
-	out := EMRCluster{
-		ID: id, Name: cmp.Or(strings.TrimSpace(aws.ToString(c.Name)), id), Release: aws.ToString(c.ReleaseLabel), Own: r.isOwn(c.Tags),
+	tags := map[string]string{}
+	for _, tag := range c.Tags {
+		tags[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
 	}
+	out := EMRCluster{
+		ID: id, Name: cmp.Or(strings.TrimSpace(aws.ToString(c.Name)), id), Release: aws.ToString(c.ReleaseLabel),
+		Own: r.isOwn(aws.ToString(c.Name), tags),
+	}
+	out.Unread = unread(id, platform.MissingTags(tags, r.config.HistoryTags), c.Status != nil && isEnded(c.Status.State))
 	if c.Status == nil {
 		return out
 	}
@@ -60,17 +65,22 @@ func (r *ClusterReader) newCluster(id string, c types.Cluster) EMRCluster {
 	return out
 }
 
-// isOwn reports whether a cluster has the tags of the stack.
-func (r *ClusterReader) isOwn(tags []types.Tag) bool {
-	if r.config.Stack == "" {
-		return false
+// isOwn reports whether the stack started a cluster. Those of others may have its tags, but
+// names of their own.
+func (r *ClusterReader) isOwn(name string, tags map[string]string) bool {
+	return r.config.Stack != "" && strings.HasPrefix(name, platform.ClusterNamePrefix(r.config.Stack)) &&
+		len(platform.MissingTags(tags, platform.StackTags(r.config.Stack))) == 0
+}
+
+// unread says why the profiler does not read a cluster's history; "" if it lacks no tag.
+func unread(id string, missing map[string]string, ended bool) string {
+	switch {
+	case len(missing) == 0:
+		return ""
+	case ended:
+		return "it ended without " + strings.Join(platform.TagPairs(missing), " ") + "; give these tags to the next one"
 	}
-	for key, value := range platform.StackTags(r.config.Stack) {
-		if !slices.ContainsFunc(tags, func(t types.Tag) bool { return aws.ToString(t.Key) == key && aws.ToString(t.Value) == value }) {
-			return false
-		}
-	}
-	return true
+	return "it lacks tags; run `" + platform.AddTagsCommand(id, missing) + "`"
 }
 
 // addBootstrap reads the bootstrap actions of a cluster once: they never change.

@@ -109,6 +109,9 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 	}
 	if s.History != nil {
 		text.WriteString("\nhistory: " + historyLine(s.History, now) + "\n")
+		for _, c := range s.notRead() {
+			fmt.Fprintf(&text, "history of %s (%s) is not read: %s\n", c.Name, c.ID, c.HistoryUnread)
+		}
 	}
 	for _, problem := range s.Problems {
 		text.WriteString("\nnot known: " + problem + "\n")

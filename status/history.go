@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,11 @@ func historyLine(state *serve.State, now time.Time) string {
 		parts = append(parts, "next run in "+brief(state.Next.Sub(now)))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// notRead returns the clusters whose history the profiler does not read.
+func (s Status) notRead() []Cluster {
+	return slices.DeleteFunc(slices.Clone(s.Clusters), func(c Cluster) bool { return c.HistoryUnread == "" })
 }
 
 // missingSubject names what could not be read.

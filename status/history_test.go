@@ -3,14 +3,19 @@ package status_test
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	profiler "github.com/emr-observatory/emr-observatory/profiler/serve"
 	"github.com/emr-observatory/emr-observatory/status"
@@ -53,6 +58,49 @@ func TestStatusHasTheProfilersLastRun(t *testing.T) {
 	require.Regexp(t, "The profiler: "+line, strings.Join(texts(all, "p"), "\n"))
 	require.Contains(t, texts(all, "tr"), "j-1 application_1_0001 jobs: <3> of 5 requests failed")
 	require.NotContains(t, strings.Join(texts(all, "li"), "\n"), "profiler", "what is incomplete is tried again")
+}
+
+// Clusters that report and lack the tags of the profiler's scope are named with the remedy.
+// One of others that has them is still of others.
+func TestClustersWhoseHistoryIsNotRead(t *testing.T) {
+	c := withProfiler(t, profiler.Report{Result: profiler.Complete})
+	metrics := storetest.DefaultMetrics(t)
+	c.Endpoints[platform.WorkloadVictoriaMetrics] = status.Endpoint{URL: metrics, ReadyURL: metrics + "/health"}
+	c.HistoryTags = platform.StackTags("dev")
+	store, err := emrapi.Open(t.TempDir())
+	require.NoError(t, err)
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
+	require.NoError(t, err)
+	t.Cleanup(api.Close)
+	own := putCluster(t, store, "emr-observatory-dev-etl", "dev")
+	foreign, ended := putCluster(t, store, "airflow", "dev"), putCluster(t, store, "gone", "prod")
+	lacking := putCluster(t, store, "adhoc", "prod")
+	for _, state := range []types.ClusterState{types.ClusterStateTerminating, types.ClusterStateTerminatedWithErrors} {
+		require.NoError(t, store.SetClusterState(ended, state, types.ClusterStateChangeReason{}))
+	}
+	seen(t, metrics, own, foreign, ended, lacking)
+	from := source(t, c)
+	from.Clusters = status.NewClusterReader(clientOf(t, api), c)
+	require.Empty(t, from.Clusters.Refresh(t.Context(), []string{own, foreign, ended, lacking}, time.Now()))
+
+	read := from.Read(t.Context())
+	unread := map[string]string{}
+	for _, cluster := range read.Clusters {
+		unread[cluster.ID] = cluster.HistoryUnread
+		require.Equal(t, cluster.ID == own, cluster.Own, cluster.Name)
+	}
+	const remedy = "it lacks tags; run `aws emr add-tags --resource-id "
+	require.Equal(t, map[string]string{
+		own: "", foreign: "", lacking: remedy + lacking + " --tags observatory:stack=dev`",
+		ended: "it ended without observatory:stack=dev; give these tags to the next one",
+	}, unread)
+	items := texts(openSource(t, from), "li")
+	require.Contains(t, items, "adhoc ( "+lacking+" ): "+unread[lacking])
+	require.Contains(t, items, "gone ( "+ended+" ): "+unread[ended])
+	require.NotContains(t, strings.Join(items, "\n"), "airflow ( ")
+	var text bytes.Buffer
+	require.NoError(t, read.Render(&text, time.Now()))
+	require.Contains(t, text.String(), "history of adhoc ("+lacking+") is not read: "+unread[lacking])
 }
 
 func TestFailedRunOfTheProfilerIsAProblem(t *testing.T) {

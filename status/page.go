@@ -204,6 +204,9 @@ func (p page) Unread() []serve.Missing {
 	return p.History.Last.Incomplete
 }
 
+// NotRead lists the clusters whose history the profiler does not read, each with the reason.
+func (p page) NotRead() []Cluster { return p.notRead() }
+
 // Subject names something that could not be read.
 func (page) Subject(m serve.Missing) string { return missingSubject(m) }
 

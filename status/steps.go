@@ -156,8 +156,8 @@ func (r *StepReader) List(ctx context.Context, input *emr.ListStepsInput) ([]Ste
 }
 
 // ErrStepsRefused is the error for a cluster whose steps the control node may not list.
-var ErrStepsRefused = errors.New("it is no cluster of this stack, or lacks the stack's tags (the control node's role lists the steps " +
-	"of clusters with these tags only); give the cluster the tags, or keep its nodes from reporting here")
+var ErrStepsRefused = errors.New("it is no cluster of this stack, or lacks the stack's tags (without the profiler, the control node's " +
+	"role lists the steps of clusters with these tags only); give the cluster the tags, or keep its nodes from reporting here")
 
 // explainRefusal explains why EMR did not return the steps of a cluster. It leaves out the
 // request's id, which would make one problem many.

@@ -53,6 +53,7 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 // renderStatus writes the configuration, whose facts are given, with all that the
 // settings say.
 func renderStatus(s Settings, config status.Config) (string, error) {
+	config.HistoryTags = s.Profiler.ClusterTags(s.Stack)
 	config.Stack, config.Endpoints = s.Stack, map[platform.Workload]status.Endpoint{}
 	config.Dashboards, config.StepLinks = s.Boards, s.StepLinks
 	for _, w := range s.Workloads {

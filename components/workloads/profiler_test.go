@@ -1,6 +1,7 @@
 package workloads_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +14,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/status"
 )
+
+// profilerOptions returns what the profiler itself reads of its configuration.
+func profilerOptions(t *testing.T, rec *recorder.Recording) run.Options {
+	t.Helper()
+	var config corev1.ConfigMap
+	decodeObject(t, rec, "kubernetes:core/v1:ConfigMap", "workloads-profiler-config", &config)
+	file := filepath.Join(t.TempDir(), workloadconfig.ProfilerFile)
+	require.NoError(t, os.WriteFile(file, []byte(config.Data[workloadconfig.ProfilerFile]), 0o600))
+	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	flags := run.AddFlags(set)
+	require.NoError(t, set.Parse([]string{"--config=" + file}))
+	// Without what cluster-config has in the environment: names there are in upper case.
+	options, err := flags.Resolve(func(string) (string, bool) { return "", false })
+	require.NoError(t, err)
+	return options
+}
 
 // The profiler itself reads what the program writes.
 func TestProfilerLoadsItsConfiguration(t *testing.T) {
@@ -36,28 +55,36 @@ func TestProfilerLoadsItsConfiguration(t *testing.T) {
 	require.Equal(t, "s3://data-123/artifacts/"+hash+"/observatory-profiler", fetch.Env[0].Value)
 	require.Equal(t, "/opt/bin/observatory-profiler", fetch.Env[2].Value)
 
-	var config corev1.ConfigMap
-	decodeObject(t, rec, "kubernetes:core/v1:ConfigMap", "workloads-profiler-config", &config)
-	file := filepath.Join(t.TempDir(), workloadconfig.ProfilerFile)
-	require.NoError(t, os.WriteFile(file, []byte(config.Data[workloadconfig.ProfilerFile]), 0o600))
-	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	flags := run.AddFlags(set)
-	require.NoError(t, set.Parse([]string{"--config=" + file}))
-	// Without what cluster-config has in the environment: names there are in upper case.
-	options, err := flags.Resolve(func(string) (string, bool) { return "", false })
-	require.NoError(t, err)
+	options := profilerOptions(t, rec)
 	require.Equal(t, "eu-west-1", options.Region)
 	require.Equal(t, "s3://data-123/lake/history/", options.S3OutputPath)
 	require.Equal(t, "etl: 'nightly'", options.NameFilter)
 	require.Equal(t, args.Profiler.MaxClusters, options.MaxClusters)
 	require.Equal(t, 400, options.RetentionDays)
 	require.True(t, options.IncludeTasks)
+	require.Equal(t, platform.StackTags("test"), options.Tags)
+	require.Equal(t, 90, options.MaxUIs, "of the account's 200")
 	var states []string
 	for _, state := range options.States {
 		states = append(states, string(state))
 		require.Contains(t, types.ClusterState("").Values(), state, "a state of EMR's")
 	}
 	require.Equal(t, args.Profiler.ClusterStates, states)
+}
+
+// The profiler and the status page, which says whose history is not read, have the same tags.
+func TestScopeOfTheProfiler(t *testing.T) {
+	for scope, tags := range map[string]map[string]string{schema.ScopeStack: platform.StackTags("test"), schema.ScopeAccount: nil} {
+		args := sampleArgs()
+		args.Profiler.Scope = scope
+		rec := record(t, args, nil)
+		require.Equal(t, tags, profilerOptions(t, rec).Tags, scope)
+		var config corev1.ConfigMap
+		decodeObject(t, rec, "kubernetes:core/v1:ConfigMap", "workloads-status-config", &config)
+		var page status.Config
+		require.NoError(t, json.Unmarshal([]byte(config.Data[workloadconfig.StatusFile]), &page))
+		require.Equal(t, tags, page.HistoryTags, scope)
+	}
 }
 
 func TestNoProfilerIfItIsSwitchedOff(t *testing.T) {

@@ -224,6 +224,11 @@ func profilerEdits() []edit {
 			changes.Updated:   {"control-access", "workloads-instance-metadata", "workloads-*-config"},
 			changes.Restarted: {"workloads-status", "workloads-victoria-metrics"},
 		}),
+		// The policy loses its condition, and the snippets their tags.
+		one("profiler.scope", `"account"`, effects{
+			changes.Updated:   {"control-access", "workloads-profiler-config", "workloads-status-config"},
+			changes.Restarted: {"workloads-profiler", "workloads-status"},
+		}),
 		one("profiler.intervalMinutes", `30`, effects{changes.Restarted: {"workloads-profiler"}}),
 		one("profiler.maxClusters", `10`, reads),
 		one("profiler.clusterStates", `["TERMINATED"]`, reads),
