@@ -74,3 +74,27 @@ func TestStackOfOneClusterKeepsItsData(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, plan)
 }
+
+// TestClusterThatEncryptedOtherBucketsIsReplaced updates a stack whose security configuration
+// names the stack's key for S3. EMR edits none, so the cluster is another one, and the guard
+// says so first. Nothing else that holds data changes.
+func TestClusterThatEncryptedOtherBucketsIsReplaced(t *testing.T) {
+	s := open(t, "dev")
+	s.up(t)
+	state, err := s.Stack.Export(t.Context())
+	require.NoError(t, err)
+	const now = `\"AtRestEncryptionConfiguration\":{`
+	require.Contains(t, string(state.Deployment), now)
+	state.Deployment = []byte(strings.ReplaceAll(string(state.Deployment), now,
+		now+`\"S3EncryptionConfiguration\":{\"EncryptionMode\":\"SSE-KMS\",\"AwsKmsKey\":\"key\"},`))
+	require.NoError(t, s.Stack.Import(t.Context(), state))
+	plan, err := changes.Preview(t.Context(), s.Stack)
+	require.NoError(t, err)
+	require.Equal(t, []string{"emr-main-cluster"}, plan.Lost().Names(changes.Replaced), "%s", plan)
+	require.Empty(t, plan.Lost().Names(changes.Deleted))
+	require.ElementsMatch(t, []string{"emr-main-cluster", "emr-main-security"}, plan.Names(changes.Replaced), "%s", plan)
+	s.up(t)
+	plan, err = changes.Preview(t.Context(), s.Stack)
+	require.NoError(t, err)
+	require.Empty(t, plan)
+}
