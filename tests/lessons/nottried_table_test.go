@@ -82,7 +82,7 @@ func accountNotTried() []notTried {
 			"A step's links open Grafana's Explore and the cluster's page in the AWS console.",
 			"No Grafana server and no console is available; AWS does not document the addresses of the console's pages.",
 			"The links have the ids and times of the step; those to the stores' own UIs open in Chromium.",
-			[]string{"status TestLastSteps", "dashboards TestStepLinks", "status TestLinksOfAStepOpenItsLogs"},
+			[]string{"status TestLastSteps", "dashboards TestStepLinks", "status TestLinksOfAStepOpenWhatTheyName"},
 			"the links of a step on the page at `$(pulumi stack output statusUrl --stack dev)`",
 		}, {
 			"Grafana draws every panel of the dashboards: the timeline's states, heatmaps and bars, and its choice of one application.",
