@@ -11,6 +11,7 @@ const (
 	// URLPassword matches the user and the password of a URL, up to its host (RFC 3986,
 	// 3.2.1). A password that begins with $, < or { stands for one.
 	URLPassword = `\w://[^/\s:@"'?#]*:[^\s/@"'$<{*][^\s/@"']*@`
-	// URLToken matches the same of a URL with a token alone.
-	URLToken = `\w://[A-Za-z0-9_~.-]{20,}@`
+	// URLToken matches the same of a web address with a token alone. Azure's own schemes
+	// have a container there.
+	URLToken = `\bhttps?://[A-Za-z0-9_~.-]{20,}@`
 )

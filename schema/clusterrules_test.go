@@ -95,6 +95,10 @@ func TestClustersThatEMRRefuses(t *testing.T) {
 			c.ManagedScaling = &schema.ManagedScaling{Unit: schema.UnitInstances, Min: 1, Max: 20}
 			c.SparkDefaults["spark.dynamicAllocation.enabled"] = "false"
 		}, warned: []string{"sparkDefaults.spark.dynamicAllocation.enabled"}},
+		"scaled, with a step without it": {edit: all(step("spark-submit", "--conf", "spark.dynamicAllocation.enabled=false", "x.py"),
+			func(c *schema.Cluster) {
+				c.ManagedScaling = &schema.ManagedScaling{Unit: schema.UnitInstances, Min: 1, Max: 20}
+			}), warned: []string{"steps[0].args[2]"}},
 
 		"three primary nodes with roles": {edit: all(threeMasters, runtimeRole), refused: []string{"runtimeRoles.arns"}},
 		"roles beside CloudWatch": {edit: all(runtimeRole, with("AmazonCloudWatchAgent"),

@@ -84,13 +84,10 @@ func (c Cluster) checkManagedScaling(l *violation.List, path string) {
 		l.Require(!slices.Contains(outsideYARN(), name), pathOf(path+".applications", i), name,
 			"must run on YARN with managedScaling, which sees nothing else", "remove it, or the key managedScaling")
 	}
-	off, set := c.SparkDefaults[dynamicOn]
-	on, ok := parseSparkBool(off)
-	// EMR Management Guide, "Using managed scaling", considerations.
-	l.Warn(!set || !ok || on, path+".sparkDefaults."+dynamicOn, off,
-		"should be true with managedScaling: a job without it keeps its executors, and asks for all of them at once, so that EMR scales "+
-			"up to max",
-		"remove it, or the key managedScaling")
+	warnOfFixed(l, newSettings(sparkDefaults, path+".sparkDefaults", c.SparkDefaults))
+	for i, step := range c.Steps {
+		warnOfFixed(l, settings{sparkDefaults: submitted(pathOf(path+".steps", i)+".args", step.Args)})
+	}
 	for _, g := range c.GroupsAt(path) {
 		l.Require(g.AutoScaling == nil, g.Path+".autoScaling", "set", "must not be set with managedScaling: EMR takes one of both", "remove one")
 	}
@@ -108,6 +105,16 @@ func (c Cluster) checkCoreOnDemand(l *violation.List, path string) {
 	l.Require(*m.MaxCore <= *m.MaxOnDemand, path+".managedScaling.maxCore", *m.MaxCore,
 		fmt.Sprintf("must be at most maxOnDemand, which is %d, while the core nodes are on demand", *m.MaxOnDemand),
 		fmt.Sprintf("set it to %d at most, or put the core nodes on spot with %s.core.bidPrice", *m.MaxOnDemand, path))
+}
+
+// warnOfFixed warns of jobs without dynamic allocation (EMR Management Guide, "Using
+// managed scaling", considerations).
+func warnOfFixed(l *violation.List, s settings) {
+	v, set := s.value(sparkDefaults, dynamicOn)
+	on, ok := parseSparkBool(v.value)
+	l.Warn(!set || !ok || on, v.path, v.value,
+		"should be true with managedScaling: a job without it keeps its executors, and asks for all of them at once, so that EMR scales "+
+			"up to max", "remove it, or the key managedScaling")
 }
 
 // outsideYARN returns the applications whose work managed scaling does not see (EMR

@@ -19,7 +19,7 @@ var secretName = regexp.MustCompile(`(?i)(secret|password|passwd|passphrase|toke
 // harmlessName matches names of what is said about a secret.
 var harmlessName = regexp.MustCompile(`(?i)(file|path|dir|provider|class|type|ur[il]|endpoint|server|address|host|port|id|name|arn|` +
 	`parameter|algorithm|enabled?|regex|service|header|format|mode|alias|issuer|audience|scope|length|validity|lifetime|interval|expiry|` +
-	`timeout|ttl|renewer|factory|store|acl|znode|connectstring|keys)s?$`)
+	`timeout|ttl|mechanism|pattern|mapping|script|count|size|bits|account|email|user|renewer|factory|store|acl|znode|connectstring|keys)s?$`)
 
 // harmlessValue matches what no secret looks like: booleans, numbers, sizes and durations,
 // classes with their package, paths and URIs.
