@@ -37,9 +37,7 @@ func accessStatements(a iampolicy.Account, region string, access schema.Access) 
 func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.Statement {
 	var out []iampolicy.Statement
 	if c.Encryption.InTransit() {
-		object := "arn:" + a.Partition + ":s3:::" + strings.TrimPrefix(c.Encryption.Certificates, "s3://")
-		out = append(out, iampolicy.Statement{Sid: "ReadCertificates", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"},
-			Resource: []string{object}})
+		out = append(out, readObjects(a, "ReadCertificates", []string{c.Encryption.Certificates}))
 	}
 	if r := c.RuntimeRoles; r.Enabled() {
 		actions := []string{"sts:AssumeRole", "sts:TagSession"}
@@ -49,6 +47,25 @@ func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.State
 		out = append(out, iampolicy.Statement{Sid: "AssumeRuntimeRoles", Effect: iampolicy.Allow, Action: actions, Resource: r.ARNs})
 	}
 	return out
+}
+
+// programStatements let nodes fetch what the cluster runs from where its configuration
+// says.
+func programStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.Statement {
+	programs := c.Programs()
+	if len(programs) == 0 {
+		return nil
+	}
+	return []iampolicy.Statement{readObjects(a, "ReadPrograms", programs)}
+}
+
+// readObjects allows to read some objects: s3:// URIs.
+func readObjects(a iampolicy.Account, sid string, uris []string) iampolicy.Statement {
+	var resources []string
+	for _, uri := range uris {
+		resources = append(resources, "arn:"+a.Partition+":s3:::"+strings.TrimPrefix(uri, "s3://"))
+	}
+	return iampolicy.Statement{Sid: sid, Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: resources}
 }
 
 // catalogStatements let jobs connect to the Glue Data Catalog: AWS's client looks for the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // statements returns a policy's statements by Sid.
@@ -51,6 +52,17 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(whole), "tempo", "only the control node accesses telemetry blocks")
 	require.NotContains(t, string(whole), "pyroscope")
+}
+
+// Without them a bootstrap action ends the cluster, and a step fails.
+func TestNodesReadWhatTheClusterRuns(t *testing.T) {
+	args := validArgs()
+	require.NotContains(t, statements(t, one(t, run(t, args), policyType, "emr-node").Inputs["policy"]), "ReadPrograms")
+	args.BootstrapActions = []schema.BootstrapAction{{Name: "jdbc-drivers", Path: "s3://acme-emr-bootstrap/drivers.sh"}}
+	args.Steps = []schema.Step{{Name: "load", ActionOnFailure: "CONTINUE", Jar: "s3://acme-emr-jars/load-1.2.jar"}}
+	s := statements(t, one(t, run(t, args), policyType, "emr-node").Inputs["policy"])["ReadPrograms"]
+	require.Equal(t, []string{"s3:GetObject"}, s.Action)
+	require.Equal(t, []string{"arn:aws:s3:::acme-emr-bootstrap/drivers.sh", "arn:aws:s3:::acme-emr-jars/load-1.2.jar"}, s.Resource)
 }
 
 // Only a node that encrypts its instance stores with LUKS is a full user of the key.

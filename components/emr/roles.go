@@ -76,7 +76,8 @@ func (b *builder) useNodeRole(profileARN string) (*nodeRole, error) {
 func nameInARN(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
 
 // nodeDocument is the inline policy of the cluster's nodes: what the platform needs, the
-// configured access, and what the security configuration needs.
+// configured access, what the cluster runs, and what the security configuration
+// needs.
 func (a *Args) nodeDocument(account iampolicy.Account, bucketARN, keyARN string) iampolicy.Document {
 	encryptsDisks := slices.ContainsFunc(a.Groups(), func(g schema.InstanceGroup) bool {
 		return schema.EncryptsInstanceStore(g.InstanceType)
@@ -84,6 +85,7 @@ func (a *Args) nodeDocument(account iampolicy.Account, bucketARN, keyARN string)
 	d := nodePolicy(account, a.Region, a.Key, bucketARN, keyARN, encryptsDisks)
 	d.Statement = append(d.Statement, accessStatements(account, a.Region, a.Access)...)
 	d.Statement = append(d.Statement, catalogStatements(account, a.Region, a.Cluster)...)
+	d.Statement = append(d.Statement, programStatements(account, a.Cluster)...)
 	d.Statement = append(d.Statement, securityStatements(account, a.Cluster)...)
 	return d
 }

@@ -194,7 +194,7 @@ func lifeEdits() []edit {
 		inCluster("unhealthyNodeReplacement", `false`, updates),
 		inCluster("stepConcurrency", `4`, updates),
 		inCluster("scaleDownBehavior", `"TERMINATE_AT_INSTANCE_HOUR"`, replacesCluster, cluster),
-		inCluster("steps", stepsJSON, nothing),
+		inCluster("steps", stepsJSON, effects{changes.Updated: {"emr-main-node"}}), // which may read the jar, for the next cluster
 		{keys: []string{"clusters.main.keepAlive"}, sets: []set{{"clusters.main.keepAlive", `false`}, {"clusters.main.idleTimeoutMinutes", `0`},
 			{"clusters.main.steps", `[{"name":"load","args":["true"]}]`}}, effects: replacesCluster, refused: []string{cluster}},
 		inCluster("tags", `{"team":"data"}`, updates),
@@ -213,7 +213,10 @@ func settingEdits() []edit {
 			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),
 		inCluster("configurations", classificationsJSON, replacesCluster, cluster),
-		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh","args":["a"]}]`, replacesCluster, cluster),
+		// The node role may read the script.
+		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh","args":["a"]}]`, effects{
+			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},
+		}, cluster),
 		inCluster("encryption", `{"certificates":"s3://bucket/tls/main.zip"}`, effects{
 			changes.Replaced: newSecurity[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),

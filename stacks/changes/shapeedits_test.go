@@ -58,7 +58,9 @@ func editsOfShapes() []edit {
 		of("rules", "tasks.spot.configurations.properties", `{"a":"c"}`, effects{changes.Updated: {"emr-rules-task-spot"}}),
 		of("rules", "tasks.spot.configurations", `[]`, effects{changes.Replaced: {"emr-rules-task-spot"}}),
 		of("rules", "steps.args", `["false"]`, nothing),
-		of("rules", "bootstrapActions.path", `"s3://bucket/newer.sh"`, replacesRules, rules),
+		of("rules", "bootstrapActions.path", `"s3://bucket/newer.sh"`, effects{
+			changes.Replaced: replacesRules[changes.Replaced], changes.Updated: {"emr-rules-node"},
+		}, rules),
 		of("rules", "bootstrapActions.args", `["b"]`, replacesRules, rules),
 		of("fleets", "fleets.master.types.instanceType", `"m5.2xlarge"`, replacesFleets, fleets),
 		of("fleets", "fleets.core.onDemand", `4`, nothing), // managed scaling owns the targets
