@@ -59,7 +59,7 @@ func parseSparkNumber(s facts.SparkSetting, value string) (int64, bool) {
 		return int64(d / unitDurations()[s.Unit]), ok
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-	return n, err == nil && (s.Type == facts.TypeLong || n == int64(int32(n)))
+	return n, err == nil && (s.Type == facts.TypeLong || n >= math.MinInt32 && n <= math.MaxInt32)
 }
 
 // within reports whether a number is inside the setting's bounds.

@@ -15,10 +15,9 @@ type SparkSettings struct {
 	Settings []SparkSetting `json:"settings"` // sorted by name; those without any text are left out
 }
 
-// Types of Spark's settings.
+// Types of Spark's settings; others are int, of 32 bits.
 const (
 	TypeBoolean  = "boolean"
-	TypeInt      = "int"  // 32 bits
 	TypeLong     = "long" // 64 bits
 	TypeDouble   = "double"
 	TypeBytes    = "bytes"
