@@ -114,7 +114,7 @@ func importedSpans(t *testing.T, name string) (lines []string) {
 	for _, resource := range builder.Trace(engine.Result(), nil).Spans {
 		for _, span := range resource.ScopeSpans[0].Spans {
 			if !strings.HasPrefix(span.Name, "task ") {
-				lines = append(lines, spanText(span))
+				lines = append(lines, strings.ReplaceAll(spanText(span), "\n", `\n`))
 			}
 		}
 	}

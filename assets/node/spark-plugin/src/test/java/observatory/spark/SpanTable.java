@@ -19,7 +19,7 @@ public final class SpanTable {
       PhaseEngine engine = new PhaseEngine();
       Tracer.Sink print =
           span -> {
-            System.out.println(log + "\t" + text(span));
+            System.out.println(log + "\t" + text(span).replace("\n", "\\n"));
             return true;
           };
       Recorder recorder = new Recorder(settings, engine, new Tracer(settings, new SpanBudget(), print));
