@@ -369,7 +369,7 @@ func clusterNotTried() []notTried {
 		}, {
 			"The logs of a failed step name its cause as Spark's do elsewhere.", "EMR's launcher and its Spark are not public.",
 			"The cause is found in logs of the shapes that Spark, YARN, Python and the JVM print.",
-			[]string{"submit TestCauseOfRealLogs", "submit TestLogsExplainAFailedStep"},
+			[]string{"internal/stepcause TestCauseOfRealLogs", "submit TestLogsExplainAFailedStep"},
 			"`observatory submit --wait --cluster CLUSTER failing.py`, and the same with a JAR",
 		}, {
 			"An account without EC2's service-linked role for spot is recognized.", noAccount,
