@@ -18,7 +18,8 @@ import (
 
 // databricks is a part of a log as Databricks writes it, with an application's start.
 func databricks(context, number int, id string) []byte {
-	return fmt.Appendf(nil, `{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.5.2","Timestamp":1,"Rollover Number":%d,"SparkContext Id":%d}`+
+	return fmt.Appendf(nil, `{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.5.2","Timestamp":1,"Rollover `+
+		`Number":%d,"SparkContext Id":%d}`+
 		"\n%s", number, context, started(id))
 }
 
@@ -36,8 +37,10 @@ func TestPartsOfSparkContexts(t *testing.T) {
 		"whole": {map[string][]byte{one: zip(a(0)), two: zip(a(1)), three: a(2)}, map[string]string{ofA: "a0 a1 a2"}},
 		"names in another order": {map[string][]byte{one: zip(a(2)), two: zip(a(0)), three: a(1)},
 			map[string]string{ofA: "a0 a1 a2; then " + ofA + ": part 3 of 0 to 3 is missing"}},
-		"other names": {map[string][]byte{"first.json": a(0), "notes.txt": []byte("hello\n"), "second": zip(a(1))}, map[string]string{ofA: "a0 a1"}},
-		"with spaces, and the id as text": {map[string][]byte{three: []byte(strings.Replace(string(bytes.ReplaceAll(a(0), []byte(`":`), []byte(`": `))),
+		"other names": {map[string][]byte{"first.json": a(0), "notes.txt": []byte("hello\n"), "second": zip(a(1))},
+			map[string]string{ofA: "a0 a1"}},
+		"with spaces, and the id as text": {map[string][]byte{three: []byte(strings.Replace(string(bytes.ReplaceAll(a(0), []byte(`":`),
+			[]byte(`": `))),
 			`3100000000000000001`, `"3100000000000000001"`, 1))}, map[string]string{ofA: "a0"}},
 		"plain and compressed": {map[string][]byte{one: a(0), two: zip(a(1)), three: zip(a(2))}, map[string]string{ofA: "a0 a1 a2"}},
 		"a part missing": {map[string][]byte{one: zip(a(0)), three: a(2)},
@@ -49,12 +52,15 @@ func TestPartsOfSparkContexts(t *testing.T) {
 			map[string]string{ofA: "a0 a1; then " + ofA + ": part 2 of 0 to 2 is missing", ofB: "b0"}},
 		"drivers in turn": {map[string][]byte{one: zip(b(0)), two: zip(a(0)), "eventlog-2026-01-01--12-00.gz": zip(b(1)), three: a(1)},
 			map[string]string{ofA: "a0 a1", ofB: "b0 b1; then " + ofB + ": part 2 of 0 to 2 is missing"}},
-		"a part twice": {map[string][]byte{one: zip(a(0)), "eventlog-2026-01-01--10-00": a(0), two: zip(append(a(1), started("end")...)), three: a(1)},
+		"a part twice": {map[string][]byte{one: zip(a(0)), "eventlog-2026-01-01--10-00": a(0), two: zip(append(a(1), started("end")...)),
+			three: a(1)},
 			map[string]string{ofA: "a0 a1 end; then " + ofA + ": part 2 of 0 to 2 is missing"}},
 		"a part twice, one copy older": {map[string][]byte{one: a(0), three: append(a(0), started("end")...)}, map[string]string{ofA: "a0 end"}},
 		"without metadata":             {map[string][]byte{one: zip(started("x")), three: started("y")}, map[string]string{"d": "x y"}},
-		"some without metadata":        {map[string][]byte{one: zip(a(0)), three: started("y")}, map[string]string{ofA: "a0; then " + ofA + ": part 1 of 0 to 1 is missing", "d": "y"}},
-		"one without text yet":         {map[string][]byte{one: zip(a(0)), three: nil}, map[string]string{ofA: "a0; then " + ofA + ": part 1 of 0 to 1 is missing"}},
+		"some without metadata": {map[string][]byte{one: zip(a(0)), three: started("y")}, map[string]string{ofA: "a0; then " + ofA +
+			": part 1 of 0 to 1 is missing", "d": "y"}},
+		"one without text yet": {map[string][]byte{one: zip(a(0)), three: nil}, map[string]string{ofA: "a0; then " + ofA +
+			": part 1 of 0 to 1 is missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := fstest.MapFS{}

@@ -52,7 +52,8 @@ func (s VPCSubnet) Default() (VPCRoute, bool) {
 // Leaves reports whether a route leads out of the VPC, except to services that have an
 // endpoint in it.
 func (r VPCRoute) Leaves() bool {
-	return r.By != "local" && !(strings.HasPrefix(r.By, "vpce-") && strings.HasPrefix(r.To, "pl-"))
+	toEndpoint := strings.HasPrefix(r.By, "vpce-") && strings.HasPrefix(r.To, "pl-")
+	return r.By != "local" && !toEndpoint
 }
 
 // IsPublic reports whether a route leads to an internet gateway.

@@ -41,7 +41,8 @@ func (e *Encryption) SetDefaults() { *e = Encryption{} }
 
 // Refused says of keys that EMR's security configurations have why this one has not.
 func (Encryption) Refused() map[string]decode.Refusal {
-	atRest := decode.Refusal{Rule: "is no key: the stack has one key, which encrypts the data bucket and every disk; other buckets keep their own encryption",
+	atRest := decode.Refusal{Rule: "is no key: the stack has one key, which encrypts the data bucket and every disk; other buckets " +
+		"keep their own encryption",
 		Remedy: "remove it; name the keys of other data that jobs use in access.kmsKeys"}
 	return map[string]decode.Refusal{
 		"kmsKey": atRest, "kmsKeyArn": atRest, "awsKmsKey": atRest, "atRest": atRest, "atRestEncryptionConfiguration": atRest,

@@ -73,7 +73,8 @@ func (p Profiler) PersistentUIs() int {
 
 // SetDefaults reads the stack's clusters that may have a history, every hour.
 func (p *Profiler) SetDefaults() {
-	*p = Profiler{Enabled: true, Scope: ScopeStack, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates(), EventLogs: []string{}}
+	*p = Profiler{Enabled: true, Scope: ScopeStack, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates(),
+		EventLogs: []string{}}
 }
 
 // clusterStates are the states in which EMR may have a history of a cluster: before, no

@@ -166,10 +166,11 @@ func parseSparkDuration(value string, unit time.Duration) (time.Duration, bool) 
 	}
 	n, err := strconv.ParseInt(match[1], 10, 64)
 	if match[2] != "" {
-		known := false
-		if unit, known = unitDurations()[match[2]]; !known {
+		named, known := unitDurations()[match[2]]
+		if !known {
 			return 0, false
 		}
+		unit = named
 	}
 	if err != nil {
 		return 0, false

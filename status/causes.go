@@ -70,7 +70,8 @@ func (s Source) searchLogs(
 	ctx context.Context, logs Endpoint, filter string, since time.Time, add func(file string, finder *stepcause.Finder),
 ) error {
 	query := url.Values{
-		"query": {fmt.Sprintf(`%s | fields _time, _msg, "%s" | sort by (_time desc) limit %d | sort by (_time)`, filter, platform.LogPath, maxCauseRecords)},
+		"query": {fmt.Sprintf(`%s | fields _time, _msg, "%s" | sort by (_time desc) limit %d | sort by (_time)`, filter, platform.LogPath,
+			maxCauseRecords)},
 		"start": {since.Add(-time.Minute).UTC().Format(time.RFC3339)}, // clocks of the node and of EMR differ
 		"limit": {strconv.Itoa(maxCauseRecords)},
 	}

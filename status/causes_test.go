@@ -23,7 +23,8 @@ func importRecords(t *testing.T, logs string, records ...map[string]string) {
 		record["_time"] = time.Now().Add(time.Duration(i-len(records)) * time.Second).UTC().Format(time.RFC3339Nano)
 		require.NoError(t, json.NewEncoder(&body).Encode(record))
 	}
-	response, err := http.Post(logs+"/insert/jsonline?_stream_fields=service.name", "application/stream+json", strings.NewReader(body.String()))
+	response, err := http.Post(logs+"/insert/jsonline?_stream_fields=service.name", "application/stream+json",
+		strings.NewReader(body.String()))
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusOK, response.StatusCode)
@@ -55,7 +56,8 @@ func TestCausesOfFailedSteps(t *testing.T) {
 	importRecords(t, logs,
 		ofStep("s-EXIT", "stdout", "WROTE 1"), ofStep("s-EXIT", "stdout", "EXIT 2"), ofStep("s-EXIT", "stderr", last),
 		ofStep("s-EXIT", "controller", "2026-11-27T10:00:42.001Z INFO waitProcessCompletion ended with exit code 3"),
-		ofStep("s-RAISED", "stdout", "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 4, in <module>\n    raise ValueError(\"no\")\n"+
+		ofStep("s-RAISED", "stdout", "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 4, in <module>\n    raise "+
+			"ValueError(\"no\")\n"+
 			"ValueError: no"), ofStep("s-RAISED", "stderr", last),
 		ofStep("s-CLUSTER", "stderr", "26/11/27 10:00:09 ERROR Client: Application diagnostics message: User application exited with status 3"),
 		ofStep("s-CLUSTER", "controller", "2026-11-27T10:00:42.001Z INFO waitProcessCompletion ended with exit code 1"),

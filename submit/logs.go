@@ -96,7 +96,8 @@ func (c clients) readStepLogs(ctx context.Context, o Options, cluster types.Clus
 
 // readLogs reads what the program printed, the controller's log if that names no exception,
 // and the log of a driver in cluster mode. It fails with steplog.ErrNone if no log exists.
-func (c clients) readLogs(ctx context.Context, bucket string, key func(log string) string, drivers func(application string) string) (stepLogs, error) {
+func (c clients) readLogs(ctx context.Context, bucket string, key func(log string) string,
+	drivers func(application string) string) (stepLogs, error) {
 	var logs stepLogs
 	var errs []error
 	none := true

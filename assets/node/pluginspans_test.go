@@ -62,7 +62,8 @@ func failedLog(t *testing.T, log string) (path string) {
 	path = filepath.Join(t.TempDir(), "failed.jsonl")
 	write(t, path, strings.ReplaceAll(string(content), old, `"Job aborted due to stage failure: Task 1 in stage 1.0 failed 1 times, `+
 		`most recent failure: Lost task 1.0 in stage 1.0 (TID 1) (h executor 1): org.apache.spark.api.python.PythonException: `+
-		`Traceback (most recent call last):\n  File \"job.py\", line 20, in once\nValueError: first line\nsecond line\n\n\tat a.B.c(B.scala:1)\n"`))
+		`Traceback (most recent call last):\n  File \"job.py\", line 20, in once\nValueError: first line\nsecond `+
+		`line\n\n\tat a.B.c(B.scala:1)\n"`))
 	return path
 }
 

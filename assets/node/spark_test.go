@@ -69,7 +69,8 @@ func sparkJob(t *testing.T, home string) string {
 // agentOf returns the property that gives the launcher, and other options, to the JVM of
 // the driver or of executors.
 func agentOf(process string, options ...string) string {
-	return "spark." + process + ".defaultJavaOptions=" + strings.Join(append([]string{"-javaagent:" + platform.NodeLauncherJar}, options...), " ")
+	return "spark." + process + ".defaultJavaOptions=" + strings.Join(append([]string{"-javaagent:" + platform.NodeLauncherJar},
+		options...), " ")
 }
 
 // submit runs the job with spark-submit and returns what it and its executors print,
@@ -162,7 +163,8 @@ func TestContextsOfOneJVMKeepTheirLabels(t *testing.T) {
 	s, _ := startNode(t)
 	jar := sparkJob(t, home)
 	out := runUntilSent(t, func() (out string) {
-		out, _ = submit(t, home, jar, twoProcesses, "2", agentOf("driver", sendsAll()), agentOf("executor", sendsAll()), platform.SparkSamplingRatio+"=1")
+		out, _ = submit(t, home, jar, twoProcesses, "2", agentOf("driver", sendsAll()), agentOf("executor", sendsAll()),
+			platform.SparkSamplingRatio+"=1")
 		return out
 	}, func(out string) bool {
 		for _, app := range applicationsOf(out, 2) {

@@ -163,7 +163,8 @@ func newFaultyLab(t *testing.T) faultyLab {
 func (l faultyLab) restartTempoWithoutIngestion() {
 	l.t.Helper()
 	sendTrace(l.t, time.Now(), "small")
-	eventually(l.t, testenv.Arrival, "GET", platform.Workloads().URLs()[platform.WorkloadRedelivery]+"/metrics", func(_ int, body string) bool {
+	eventually(l.t, testenv.Arrival, "GET", platform.Workloads().URLs()[platform.WorkloadRedelivery]+"/metrics", func(_ int,
+		body string) bool {
 		return strings.Contains(body, `observatory_redelivery_kept_bytes{store="tempo"}`) &&
 			!strings.Contains(body, `observatory_redelivery_kept_bytes{store="tempo"} 0`)
 	})

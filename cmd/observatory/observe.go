@@ -73,7 +73,8 @@ func observePrintCommand(o *stackOutputs) *cobra.Command {
 	c := &cobra.Command{
 		Use: "print --for TOOL", Args: cobra.NoArgs,
 		Short: "Print what to paste into the definition of a cluster",
-		Long: "Prints security groups, policy, bootstrap action, configurations and tags in the tool's own syntax. EMR replaces configurations by\n" +
+		Long: "Prints security groups, policy, bootstrap action, configurations and tags in the tool's own syntax. EMR replaces " +
+			"configurations by\n" +
 			"their key: with --configurations, the cluster's own are merged, and JVM options appended.",
 		Example: "  observatory observe print --for terraform\n" +
 			"  observatory observe print --for airflow --configurations mine.json --outputs outputs.json",

@@ -47,7 +47,8 @@ func Step() []Target {
 			string(scope.ClusterName): name, string(scope.App): application,
 		})),
 		on(platform.WorkloadVictoriaMetrics, panel.ToMetricsUI(stepTimeline, phases(platform.SparkAppID, application), end, seconds)),
-		on(platform.WorkloadVictoriaMetrics, panel.ToMetricsUI(stepTimeline, phases(platform.Cluster, cluster, platform.SparkAppID), end, seconds)),
+		on(platform.WorkloadVictoriaMetrics, panel.ToMetricsUI(stepTimeline, phases(platform.Cluster, cluster, platform.SparkAppID), end,
+			seconds)),
 		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, Overview, map[string]string{
 			string(scope.ClusterName): name, string(scope.Application): application,
 		})),

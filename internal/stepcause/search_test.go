@@ -28,18 +28,21 @@ func client(diagnostics string) string {
 
 // How a program ended is its cause if no exception is, with what it printed last.
 func TestCausesWithoutAnException(t *testing.T) {
-	const traceback = "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 4, in <module>\n    raise ValueError(\"no\")\nValueError: no\n"
+	const traceback = "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 4, in <module>\n    raise " +
+		"ValueError(\"no\")\nValueError: no\n"
 	for name, c := range map[string]struct {
 		output, driver, controller string
 		want                       string
 	}{
-		"System.exit from Python": {"26/11/27 10:00:00 INFO SparkContext: Running Spark version 3.5.6\nWROTE 1\nEXIT 2\n" + info, "", controller("3"),
+		"System.exit from Python": {"26/11/27 10:00:00 INFO SparkContext: Running Spark version 3.5.6\nWROTE 1\nEXIT 2\n" + info, "",
+			controller("3"),
 			"exit code 3 without an exception; the job's last lines:\n  WROTE 1\n  EXIT 2"},
 		"nothing printed": {info, "", controller("3"), "exit code 3 without an exception"},
 		"sys.exit with a message": {info + "no such table: orders\n", "", controller("1"),
 			"exit code 1 without an exception; the job's last lines:\n  no such table: orders"},
 		"killed": {"loading\n", "", controller("137"),
-			"exit code 137 without an exception: killed by signal 9, as by YARN or by the kernel when memory runs out; the job's last lines:\n  loading"},
+			"exit code 137 without an exception: killed by signal 9, as by YARN or by the kernel when memory runs out; the job's last " +
+				"lines:\n  loading"},
 		"terminated": {"loading\n", "", controller("143"),
 			"exit code 143 without an exception: ended by signal 15 (terminated); the job's last lines:\n  loading"},
 		"its own errors": {"26/11/27 10:00:00 ERROR Orders: no such day\n" + info, "", controller("2"),
@@ -47,13 +50,17 @@ func TestCausesWithoutAnException(t *testing.T) {
 		"a warning at the end": {"done\n26/11/27 10:00:05 WARN TransportChannelHandler: Exception in connection from /10.0.0.7:41234\n" +
 			"java.io.IOException: Connection reset by peer\n\tat java.base/sun.nio.ch.SocketDispatcher.read0(Native Method)\n", "", controller("5"),
 			"exit code 5 without an exception; the job's last lines:\n  done"},
-		"an exception that the job printed": {info + "java.lang.IllegalStateException: no orders\n\tat com.example.Orders$.main(Orders.scala:7)\n" + info,
+		"an exception that the job printed": {info + "java.lang.IllegalStateException: no orders\n\tat " +
+			"com.example.Orders$.main(Orders.scala:7)\n" + info,
 			"", controller("1"), "java.lang.IllegalStateException: no orders\n  at Orders.scala:7, in com.example.Orders$.main"},
-		"an exception":          {info + traceback + info, "", controller("1"), "ValueError: no\n  at job.py:4, in <module>: raise ValueError(\"no\")"},
-		"a wrong argument":      {"Error: Missing application resource.\n", "", controller("1"), "Error: Missing application resource."},
-		"an ended executor":     {"26/11/27 10:00:00 INFO YarnAllocator: Completed container c_1 (state: COMPLETE, exit status: 143)\n", "", "", ""},
+		"an exception": {info + traceback + info, "", controller("1"),
+			"ValueError: no\n  at job.py:4, in <module>: raise ValueError(\"no\")"},
+		"a wrong argument": {"Error: Missing application resource.\n", "", controller("1"), "Error: Missing application resource."},
+		"an ended executor": {"26/11/27 10:00:00 INFO YarnAllocator: Completed container c_1 (state: COMPLETE, exit status: 143)\n",
+			"", "", ""},
 		"the controller's code": {"", "", controller("1"), "exit code 1 without an exception"},
-		"cluster mode, System.exit": {client("Shutdown hook called before final status was reported."), "WROTE 1\nEXIT 2\n" + info, controller("1"),
+		"cluster mode, System.exit": {client("Shutdown hook called before final status was reported."), "WROTE 1\nEXIT 2\n" + info,
+			controller("1"),
 			"exit without an exception: the driver's JVM ended before Spark had the application's final status (System.exit, or a signal); " +
 				"the job's last lines:\n  WROTE 1\n  EXIT 2"},
 		"cluster mode, sys.exit": {client("User application exited with status 3"), "no such table: orders\n" +
@@ -69,7 +76,8 @@ func TestCausesWithoutAnException(t *testing.T) {
 			"exit code 3; the driver's own log, which says why, could not be read"},
 		"cluster mode, killed": {client("Application application_1700000000000_0007 failed 1 times due to AM Container for " +
 			"appattempt_1700000000000_0007_000001 exited with  exitCode: 137"), "", controller("1"),
-			"Application application_1700000000000_0007 failed 1 times due to AM Container for appattempt_1700000000000_0007_000001 exited with  exitCode: 137"},
+			"Application application_1700000000000_0007 failed 1 times due to AM Container for appattempt_1700000000000_0007_000001 " +
+				"exited with  exitCode: 137"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Search
@@ -108,17 +116,21 @@ func TestLayoutsOfLogEvents(t *testing.T) {
 		"2026-11-27T10:00:09.123Z ERROR a.B: " + exception: logged, "[2026-11-27 10:00:09,123] FATAL " + exception: logged,
 		"10:00:09.123 [main] ERROR a.B - " + exception: logged, "INFO A: " + exception: handled, "[WARN] " + exception: handled,
 		"WARNING:root:" + exception: handled, "SEVERE: " + exception: logged, "2026-11-27 10:00:09,123 - orders - ERROR - " + exception: logged,
-		"2026-11-27 10:00:09,123 - orders - INFO - " + exception:                                                                              handled,
-		`{"ts":"2026-11-27T10:00:09.123Z","level":"WARN","msg":"x","exception":{"class":"java.io.IOException","msg":"no"},"logger":"A"}`:      handled,
-		`{"ts":"2026-11-27T10:00:09.123Z","level":"ERROR","msg":"x","exception":{"class":"java.io.IOException","msg":"no"},"logger":"A"}`:     logged,
-		`{"@timestamp":"2026-11-27T10:00:09.123Z","log.level":"ERROR","message":"x","error.type":"java.io.IOException","error.message":"no"}`: logged,
+		"2026-11-27 10:00:09,123 - orders - INFO - " + exception: handled,
+		`{"ts":"2026-11-27T10:00:09.123Z","level":"WARN","msg":"x","exception":{"class":"java.io.IOException","msg":"no"},` +
+			`"logger":"A"}`: handled,
+		`{"ts":"2026-11-27T10:00:09.123Z","level":"ERROR","msg":"x","exception":{"class":"java.io.IOException","msg":"no"},` +
+			`"logger":"A"}`: logged,
+		`{"@timestamp":"2026-11-27T10:00:09.123Z","log.level":"ERROR","message":"x","error.type":"java.io.IOException",` +
+			`"error.message":"no"}`: logged,
 		exception: printed,
 	} {
 		found := findCause([]string{line})
 		require.Equal(t, want, found.weight, line)
 		require.Equal(t, exception, found.Exception, line)
 	}
-	found := findCause([]string{`{"ts":"2026-11-27T10:00:09.123Z","level":"ERROR","msg":"Aborting task","exception":{"class":"java.io.IOException",` +
+	found := findCause([]string{`{"ts":"2026-11-27T10:00:09.123Z","level":"ERROR","msg":"Aborting task",` +
+		`"exception":{"class":"java.io.IOException",` +
 		`"msg":"no","stacktrace":[{"class":"java.io.File","method":"a","file":"File.java","line":1},` +
 		`{"class":"com.example.Orders$","method":"main","file":"Orders.scala","line":7}]},"logger":"Utils"}`})
 	require.Equal(t, exception+"\n  at Orders.scala:7, in com.example.Orders$.main", found.String())
@@ -128,8 +140,10 @@ func TestMessagesOfEMR(t *testing.T) {
 	for line, want := range map[string]string{
 		"26/11/27 10:00:09 INFO MetricsSystemImpl: s3a-file-system metrics system shutdown complete.": "",
 		"WARN NativeCodeLoader: Unable to load native-hadoop library":                                 "",
-		"Caused by: java.io.IOException: no such bucket":                                              "Caused by: java.io.IOException: no such bucket",
-		"26/11/27 10:00:09 ERROR Client: Application diagnostics message: x":                          "26/11/27 10:00:09 ERROR Client: Application diagnostics message: x",
+		"Caused by: java.io.IOException: no such bucket": "Caused by: " +
+			"java.io.IOException: no such bucket",
+		"26/11/27 10:00:09 ERROR Client: Application diagnostics message: x": "26/11/27 10:00:09 ERROR " +
+			"Client: Application diagnostics message: x",
 		"": "",
 	} {
 		require.Equal(t, want, Message(line))

@@ -16,7 +16,7 @@ func TestCalibrationNoticesLoad(t *testing.T) {
 	for range 4 * runtime.NumCPU() {
 		go func() {
 			for !stop.Load() {
-				_ = calibrationWork()
+				calibrationWork()
 			}
 		}()
 	}

@@ -14,7 +14,7 @@ func TestFailureLine(t *testing.T) {
 	const info = "26/11/27 10:00:09 INFO MetricsSystemImpl: s3a-file-system metrics system shutdown complete.\n"
 	for text, want := range map[string]string{
 		info: "", "no such table\n" + info: "", "26/11/27 10:00:09 WARN Client: Error: retried\n": "", "": "",
-		info + "ValueError: no\n" + info:                               "ValueError: no",
+		info + "ValueError: no\n" + info:                                "ValueError: no",
 		"before\nCaused by: java.io.IOException: no such bucket\nafter": "Caused by: java.io.IOException: no such bucket",
 	} {
 		file := filepath.Join(t.TempDir(), "stderr")

@@ -45,11 +45,12 @@ func networkFillers() map[string]filler {
 			return nil
 		},
 		"aws:ec2/routeTableAssociation:RouteTableAssociation": idOnly("rtbassoc-"),
-		"aws:ec2/internetGateway:InternetGateway":             ec2Resource("igw-", "internet-gateway", func(d *draft) { d.setDefault("vpcId", "") }),
-		"aws:ec2/natGateway:NatGateway":                       natGateway,
-		"aws:ec2/eip:Eip":                                     elasticIP,
-		"aws:ec2/eipAssociation:EipAssociation":               addressAssociation,
-		"aws:ec2/vpcEndpoint:VpcEndpoint":                     endpoint,
+		"aws:ec2/internetGateway:InternetGateway": ec2Resource("igw-", "internet-gateway",
+			func(d *draft) { d.setDefault("vpcId", "") }),
+		"aws:ec2/natGateway:NatGateway":         natGateway,
+		"aws:ec2/eip:Eip":                       elasticIP,
+		"aws:ec2/eipAssociation:EipAssociation": addressAssociation,
+		"aws:ec2/vpcEndpoint:VpcEndpoint":       endpoint,
 	}
 }
 

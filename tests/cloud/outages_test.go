@@ -44,7 +44,8 @@ func injected() []outage {
 func outages() []outage {
 	return []outage{
 		{name: "the control node's collector", program: "/otelcol-contrib", away: time.Minute, sends: true},
-		{name: "the redelivery between collector and stores", program: "/opt/bin/observatory redeliver", away: 15 * time.Second, sends: true, long: true},
+		{name: "the redelivery between collector and stores", program: "/opt/bin/observatory redeliver", away: 15 * time.Second,
+			sends: true, long: true},
 		{name: "VictoriaMetrics", program: "/victoria-metrics-prod", away: 15 * time.Second, long: true},
 		{name: "VictoriaLogs", program: "/victoria-logs-prod", away: 15 * time.Second, long: true},
 		{name: "Tempo", program: "/tempo", away: 15 * time.Second, long: true},

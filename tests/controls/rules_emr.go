@@ -18,8 +18,9 @@ func emrRules() []Rule {
 	return []Rule{
 		{IDs: []string{"CKV2_AWS_55", "48af92a5-c89b-4936-bc62-1086fe2bab23"}, Requires: "The cluster has a security configuration",
 			Types: cluster, Check: hasSecurityConfiguration},
-		{IDs: []string{"CKV_AWS_171", "CT.EMR.PR.1", "CT.EMR.PR.2"}, Requires: "The cluster encrypts what it writes to S3, to any bucket, with one KMS key",
-			Types: security, Check: securityEquals(atRest+"S3EncryptionConfiguration.EncryptionMode", "SSE-KMS")},
+		{IDs: []string{"CKV_AWS_171", "CT.EMR.PR.1", "CT.EMR.PR.2"},
+			Requires: "The cluster encrypts what it writes to S3, to any bucket, with one KMS key",
+			Types:    security, Check: securityEquals(atRest+"S3EncryptionConfiguration.EncryptionMode", "SSE-KMS")},
 		{IDs: []string{"CKV_AWS_349", "AWS-0137", "EMR.3"}, Requires: "Encryption at rest is on",
 			Types: security, Check: securityEquals("EncryptionConfiguration.EnableAtRestEncryption", true)},
 		{IDs: []string{"AWS-0139", "CT.EMR.PR.3"}, Requires: "Local disks are encrypted with a KMS key", Types: security,
