@@ -140,10 +140,11 @@ func (l *Log) numbered(parts []part) []file {
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(cmp.Compare(a.part, b.part), byWholeness(a, b), strings.Compare(a.name, b.name))
 	})
+	// The newest part has no date, until the next one is begun.
+	closed := dateOf(parts[len(parts)-1].name) != "" && !slices.ContainsFunc(parts, func(p part) bool { return dateOf(p.name) == "" })
 	parts = slices.CompactFunc(parts, func(a, b part) bool { return a.part == b.part })
-	last := parts[len(parts)-1]
-	most, closed := last.part, dateOf(last.name) != ""
-	if closed { // Databricks has begun another: the last part has no date
+	most := parts[len(parts)-1].part
+	if closed { // Databricks has begun another part
 		most++
 	}
 	missing := func(before int, from, to int64) {

@@ -1,7 +1,6 @@
 package eventlog_test
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,31 +17,29 @@ import (
 
 // databricks is a part of a log as Databricks writes it, with an application's start.
 func databricks(context, number int, id string) []byte {
-	return fmt.Appendf(nil, `{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.5.2","Timestamp":1,"Rollover `+
-		`Number":%d,"SparkContext Id":%d}`+
-		"\n%s", number, context, started(id))
+	const first = `{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.5.2","Timestamp":1,"Rollover Number":%d,"SparkContext Id":%d}`
+	return fmt.Appendf(nil, first+"\n%s", number, context, started(id))
 }
 
 // The parts of a log that Databricks delivers say which they are; their names do not.
 func TestPartsOfSparkContexts(t *testing.T) {
 	const one, two, three = "eventlog-2026-01-01--10-00.gz", "eventlog-2026-01-01--11-00.gz", "eventlog"
+	const four = "eventlog-2026-01-01--12-00.gz"
 	a := func(number int) []byte { return databricks(3100000000000000001, number, fmt.Sprintf("a%d", number)) }
 	b := func(number int) []byte { return databricks(3100000000000000002, number, fmt.Sprintf("b%d", number)) }
 	const ofA, ofB = "d (SparkContext 3100000000000000001)", "d (SparkContext 3100000000000000002)"
+	spaced := []byte(strings.NewReplacer(`":`, `": `, "3100000000000000001", `"3100000000000000001"`).Replace(string(a(0))))
 	zip := func(text []byte) []byte { return gzipped(t, text) }
 	for name, c := range map[string]struct {
 		files map[string][]byte
 		want  map[string]string // what each log has: ids of applications, and what is lost
 	}{
-		"whole": {map[string][]byte{one: zip(a(0)), two: zip(a(1)), three: a(2)}, map[string]string{ofA: "a0 a1 a2"}},
-		"names in another order": {map[string][]byte{one: zip(a(2)), two: zip(a(0)), three: a(1)},
-			map[string]string{ofA: "a0 a1 a2; then " + ofA + ": part 3 of 0 to 3 is missing"}},
+		"whole":                  {map[string][]byte{one: zip(a(0)), two: zip(a(1)), three: a(2)}, map[string]string{ofA: "a0 a1 a2"}},
+		"names in another order": {map[string][]byte{one: zip(a(2)), two: zip(a(0)), three: a(1)}, map[string]string{ofA: "a0 a1 a2"}},
 		"other names": {map[string][]byte{"first.json": a(0), "notes.txt": []byte("hello\n"), "second": zip(a(1))},
 			map[string]string{ofA: "a0 a1"}},
-		"with spaces, and the id as text": {map[string][]byte{three: []byte(strings.Replace(string(bytes.ReplaceAll(a(0), []byte(`":`),
-			[]byte(`": `))),
-			`3100000000000000001`, `"3100000000000000001"`, 1))}, map[string]string{ofA: "a0"}},
-		"plain and compressed": {map[string][]byte{one: a(0), two: zip(a(1)), three: zip(a(2))}, map[string]string{ofA: "a0 a1 a2"}},
+		"with spaces, and the id as text": {map[string][]byte{three: spaced}, map[string]string{ofA: "a0"}},
+		"plain and compressed":            {map[string][]byte{one: a(0), two: zip(a(1)), three: zip(a(2))}, map[string]string{ofA: "a0 a1 a2"}},
 		"a part missing": {map[string][]byte{one: zip(a(0)), three: a(2)},
 			map[string]string{ofA: "a0 [" + ofA + ": part 1 of 0 to 2 is missing] a2"}},
 		"parts missing": {map[string][]byte{one: zip(a(0)), three: a(4)},
@@ -50,17 +47,17 @@ func TestPartsOfSparkContexts(t *testing.T) {
 		"the first missing": {map[string][]byte{three: a(1)}, map[string]string{ofA: "[" + ofA + ": part 0 of 0 to 1 is missing] a1"}},
 		"a driver that restarted": {map[string][]byte{one: zip(a(0)), two: zip(a(1)), three: b(0)},
 			map[string]string{ofA: "a0 a1; then " + ofA + ": part 2 of 0 to 2 is missing", ofB: "b0"}},
-		"drivers in turn": {map[string][]byte{one: zip(b(0)), two: zip(a(0)), "eventlog-2026-01-01--12-00.gz": zip(b(1)), three: a(1)},
+		"drivers in turn": {map[string][]byte{one: zip(b(0)), two: zip(a(0)), four: zip(b(1)), three: a(1)},
 			map[string]string{ofA: "a0 a1", ofB: "b0 b1; then " + ofB + ": part 2 of 0 to 2 is missing"}},
 		"a part twice": {map[string][]byte{one: zip(a(0)), "eventlog-2026-01-01--10-00": a(0), two: zip(append(a(1), started("end")...)),
-			three: a(1)},
-			map[string]string{ofA: "a0 a1 end; then " + ofA + ": part 2 of 0 to 2 is missing"}},
-		"a part twice, one copy older": {map[string][]byte{one: a(0), three: append(a(0), started("end")...)}, map[string]string{ofA: "a0 end"}},
-		"without metadata":             {map[string][]byte{one: zip(started("x")), three: started("y")}, map[string]string{"d": "x y"}},
-		"some without metadata": {map[string][]byte{one: zip(a(0)), three: started("y")}, map[string]string{ofA: "a0; then " + ofA +
-			": part 1 of 0 to 1 is missing", "d": "y"}},
-		"one without text yet": {map[string][]byte{one: zip(a(0)), three: nil}, map[string]string{ofA: "a0; then " + ofA +
-			": part 1 of 0 to 1 is missing"}},
+			three: a(1)}, map[string]string{ofA: "a0 a1 end"}},
+		"a part twice, one copy older": {map[string][]byte{one: a(0), three: append(a(0), started("end")...)},
+			map[string]string{ofA: "a0 end"}},
+		"without metadata": {map[string][]byte{one: zip(started("x")), three: started("y")}, map[string]string{"d": "x y"}},
+		"some without metadata": {map[string][]byte{one: zip(a(0)), three: started("y")},
+			map[string]string{ofA: "a0; then " + ofA + ": part 1 of 0 to 1 is missing", "d": "y"}},
+		"one without text yet": {map[string][]byte{one: zip(a(0)), three: nil},
+			map[string]string{ofA: "a0; then " + ofA + ": part 1 of 0 to 1 is missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := fstest.MapFS{}

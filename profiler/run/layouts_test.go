@@ -77,23 +77,22 @@ func restarted(t *testing.T, parts map[string]string) string {
 const noon = 1767261600000
 
 func partOf(context, number int, events ...string) string {
-	return fmt.Sprintf(`{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.5.2","Timestamp":%d,"Rollover `+
-		`Number":%d,"SparkContext Id":%d}`,
-		noon, number, context) + "\n" + strings.Join(events, "")
+	const first = `{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.5.2","Timestamp":%d,` +
+		`"Rollover Number":%d,"SparkContext Id":%d}`
+	return fmt.Sprintf(first, noon, number, context) + "\n" + strings.Join(events, "")
 }
 
 func startOf(id string) string {
-	return `{"Event":"SparkListenerEnvironmentUpdate","Spark ` +
-		`Properties":{"spark.databricks.clusterUsageTags.clusterId":"0101-100000-abcdefgh"}}` + "\n" +
-		fmt.Sprintf(`{"Event":"SparkListenerApplicationStart","App Name":"Databricks Shell","App ID":%q,"Timestamp":%d,"User":"root"}`,
-			id, noon) + "\n"
+	const cluster = `{"spark.databricks.clusterUsageTags.clusterId":"0101-100000-abcdefgh"}`
+	return `{"Event":"SparkListenerEnvironmentUpdate","Spark Properties":` + cluster + "}\n" +
+		fmt.Sprintf(`{"Event":"SparkListenerApplicationStart","App Name":"Shell","App ID":%q,"Timestamp":%d,"User":"root"}`, id, noon) + "\n"
 }
 
 // jobOf is a job with a stage of two tasks.
 func jobOf(id int) string {
 	stage := fmt.Sprintf(`{"Stage ID":%d,"Stage Attempt ID":0,"Stage Name":"count","Number of Tasks":2,"Submission Time":%d`, id, noon)
-	text := fmt.Sprintf(`{"Event":"SparkListenerJobStart","Job ID":%d,"Submission Time":%d,"Stage Infos":[%s}],"Stage IDs":[%d]}`, id,
-		noon, stage, id) + "\n" +
+	const start = `{"Event":"SparkListenerJobStart","Job ID":%d,"Submission Time":%d,"Stage Infos":[%s}],"Stage IDs":[%d]}`
+	text := fmt.Sprintf(start, id, noon, stage, id) + "\n" +
 		fmt.Sprintf(`{"Event":"SparkListenerStageSubmitted","Stage Info":%s}}`, stage) + "\n"
 	for i := range 2 {
 		task := fmt.Sprintf(`"Stage ID":%d,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},`+
@@ -101,9 +100,9 @@ func jobOf(id int) string {
 		text += `{"Event":"SparkListenerTaskStart",` + task + "}}\n" +
 			`{"Event":"SparkListenerTaskEnd",` + task + fmt.Sprintf(`,"Finish Time":%d}}`, noon+100) + "\n"
 	}
+	const end = `{"Event":"SparkListenerJobEnd","Job ID":%d,"Completion Time":%d,"Job Result":{"Result":"JobSucceeded"}}`
 	return text + fmt.Sprintf(`{"Event":"SparkListenerStageCompleted","Stage Info":%s,"Completion Time":%d}}`, stage, noon+100) + "\n" +
-		fmt.Sprintf(`{"Event":"SparkListenerJobEnd","Job ID":%d,"Completion Time":%d,"Job Result":{"Result":"JobSucceeded"}}`, id,
-			noon+100) + "\n"
+		fmt.Sprintf(end, id, noon+100) + "\n"
 }
 
 // Two SparkContexts in one folder are two applications, and a missing part is a reason.
@@ -121,8 +120,8 @@ func TestPartsOfDatabricks(t *testing.T) {
 			"eventlog-2026-01-01--10-00.gz": first, "eventlog-2026-01-01--11-00.gz": partOf(ofA, 1, jobOf(1)),
 			"eventlog": partOf(ofB, 0, startOf(b), jobOf(0)),
 		}, ofB, map[string]int64{a: 2, b: 1}, []string{
-			a + " applications 1 missing_parts: part 2 of 0 to 2 is missing", b +
-				" applications 1 truncation: the log lacks the end of the application",
+			a + " applications 1 missing_parts: part 2 of 0 to 2 is missing",
+			b + " applications 1 truncation: the log lacks the end of the application",
 		}},
 		"a part is missing": {map[string]string{
 			"eventlog-2026-01-01--10-00.gz": first, "eventlog": partOf(ofA, 2, jobOf(2)),
