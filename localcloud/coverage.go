@@ -108,7 +108,7 @@ func recordedParts() map[string][]string {
 		"kubernetes:core/v1:PersistentVolumeClaim": {"Kubernetes: sizes of persistent volume claims"},
 		"kubernetes:core/v1:Service":               {"Kubernetes: addresses of Services; their names lead to the pod"},
 	}
-	for _, kind := range []string{"Deployment", "DaemonSet", "StatefulSet"} {
+	for _, kind := range []string{"Deployment", "DaemonSet"} {
 		out["kubernetes:apps/v1:"+kind] = slices.Clone(pods)
 	}
 	return out

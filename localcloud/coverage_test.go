@@ -2,11 +2,13 @@ package localcloud_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/simulator/catalog"
 )
 
 // A type either has a handler or is only recorded, and parts are left out only of
@@ -25,6 +27,15 @@ func TestCoverageAgreesWithTheHandlers(t *testing.T) {
 	}
 	for _, token := range handled {
 		require.Contains(t, coverage, token)
+	}
+}
+
+// The provider servers refuse to start with a handler of a type that they do not know.
+func TestHandledTypesAreInTheCatalog(t *testing.T) {
+	packages := catalog.Packages()
+	for _, token := range localcloud.HandledTypes() {
+		name, _, _ := strings.Cut(token, ":")
+		require.NotNil(t, packages[name].Resources[token].Args, token)
 	}
 }
 

@@ -37,7 +37,7 @@ func (c *cloud) handlers() map[string]simulator.Handler {
 		h[token] = reachPart{cloud: c, put: put}
 	}
 	for group, kinds := range map[string][]string{
-		"apps/v1": {"Deployment", "DaemonSet", "StatefulSet"},
+		"apps/v1": {"Deployment", "DaemonSet"},
 		"core/v1": {"ConfigMap", "Secret", "Service", "PersistentVolumeClaim"},
 	} {
 		for _, kind := range kinds {

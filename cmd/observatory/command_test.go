@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
@@ -103,6 +104,13 @@ func TestRehearsePrintsASummary(t *testing.T) {
 	state, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(state), "::emr-main-cluster")
+	images := exec.Command("bash", "-c", `grep -o '"image": *"[^"]*"' state.json | sort -u`)
+	images.Dir = filepath.Dir(file)
+	listed, err := images.Output()
+	require.NoError(t, err)
+	for _, w := range platform.Workloads() {
+		require.Contains(t, string(listed), w.Image.Ref(), "what a registry mirror needs")
+	}
 	require.Contains(t, o.stdout, "no errors")
 	require.Contains(t, o.stdout, "4 refused to be destroyed until they were unprotected")
 	require.Contains(t, o.stdout, "24 remain in the account after the destroy")

@@ -26,6 +26,9 @@ func examples() map[string]example {
 		"bin/observatory rehearse --stack dev --export state.json": {by: citation{
 			"cmd/observatory", "TestRehearsePrintsASummary", "command_test.go", `"rehearse", "--stack", "dev", "--export", file`,
 		}},
+		`grep -o '"image": *"[^"]*"' state.json | sort -u`: {by: citation{
+			"cmd/observatory", "TestRehearsePrintsASummary", "command_test.go", `grep -o '"image": *"[^"]*"' state.json | sort -u`,
+		}},
 		"make up":   {by: up(`c.make(t, "up")`)},
 		"make down": {by: up(`c.make(t, "down")`)},
 		"bin/observatory doctor --aws --stack dev": {by: citation{

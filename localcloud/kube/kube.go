@@ -67,7 +67,7 @@ type objects struct {
 	Addresses  map[string]string // pod address by workload; never reused
 }
 
-// workload is a Deployment, DaemonSet or StatefulSet.
+// workload is a Deployment or DaemonSet.
 type workload struct {
 	Kind, Namespace, Name string
 	Template              corev1.PodTemplateSpec
@@ -99,7 +99,7 @@ func (r *Runner) Apply(ctx context.Context, kind string, raw []byte) error {
 		return store(r, kind, raw, func(o *objects, v corev1.Secret) { o.Secrets[key(v.Namespace, v.Name)] = v })
 	case "Service":
 		return r.applyService(ctx, raw)
-	case "Deployment", "DaemonSet", "StatefulSet":
+	case "Deployment", "DaemonSet":
 		w, err := parseWorkload(kind, raw)
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (r *Runner) Apply(ctx context.Context, kind string, raw []byte) error {
 	return nil
 }
 
-// parseWorkload decodes what Deployments, DaemonSets and StatefulSets have in common.
+// parseWorkload decodes what Deployments and DaemonSets have in common.
 func parseWorkload(kind string, raw []byte) (workload, error) {
 	d, err := decode[appsv1.Deployment](kind, raw)
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *Runner) delete(ctx context.Context, kind, namespace, name string) error
 			return err
 		}
 		return os.RemoveAll(dir)
-	case "Deployment", "DaemonSet", "StatefulSet":
+	case "Deployment", "DaemonSet":
 		defer r.lockWorkload(k)()
 		if w, found := r.workload(k); found {
 			r.stop(ctx, w)
