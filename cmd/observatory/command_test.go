@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
-	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
