@@ -84,6 +84,7 @@ func TestClustersThatEMRRefuses(t *testing.T) {
 		"HBase, until idle":       {edit: with("HBase"), refused: []string{"idleTimeoutMinutes"}},
 		"HBase for ever":          {edit: all(with("HBase"), neverIdle)},
 		"Trino, until idle":       {edit: withoutSpark("Trino"), refused: []string{"idleTimeoutMinutes"}},
+		"Phoenix, until idle":     {edit: with("Phoenix"), refused: []string{"idleTimeoutMinutes"}},
 		"Presto with tickets":     {edit: all(with("Presto"), neverIdle, kerberos), refused: []string{"applications[2]"}},
 		"Trino with tickets":      {edit: all(with("Trino"), neverIdle, kerberos), refused: []string{"applications[2]"}},
 		"Flink with tickets":      {edit: all(with("Flink"), kerberos), warned: []string{"applications[2]"}},

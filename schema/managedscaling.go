@@ -118,5 +118,5 @@ func warnOfFixed(l *violation.List, s settings) {
 }
 
 // outsideYARN returns the applications whose work managed scaling does not see (EMR
-// Management Guide, "Using managed scaling").
-func outsideYARN() []string { return []string{"HBase", "Presto", "Trino"} }
+// Management Guide, "Using managed scaling"). Phoenix is a part of HBase.
+func outsideYARN() []string { return []string{"HBase", "Phoenix", presto, trino} }

@@ -54,7 +54,7 @@ func agree(e *schema.Cluster) {
 	if e.RuntimeRoles.Enabled() {
 		drop("AmazonCloudWatchAgent")
 	}
-	if has("HBase") || has("Presto") || has("Trino") {
+	if has("HBase") || has("Phoenix") || has("Presto") || has("Trino") {
 		e.IdleTimeoutMinutes = 0
 	}
 	for i := range e.Steps {
@@ -212,8 +212,7 @@ func (g generator) scaling(e *schema.Cluster) {
 		}
 		e.ManagedScaling = m
 		e.Applications = slices.DeleteFunc(e.Applications, func(a string) bool {
-			return slices.Contains([]string{"HBase", "Presto",
-				"Trino"}, a)
+			return slices.Contains([]string{"HBase", "Phoenix", "Presto", "Trino"}, a)
 		})
 		return
 	}
