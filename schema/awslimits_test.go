@@ -205,8 +205,8 @@ func TestWhatEMRTakes(t *testing.T) {
 		{"characters that policies hold", func(cfg *schema.Config, e *schema.Cluster) {
 			e.Access.S3Read, cfg.Profiler.EventLogs = []string{"s3://bkt/größe/ÿ/"}, []string{"s3://bkt/é/"}
 		}, nil, nil},
-		{"as many characters as event logs may have", func(cfg *schema.Config, _ *schema.Cluster) {
-			cfg.Profiler.EventLogs = []string{"s3://bkt/" + strings.Repeat("é", 990) + "/"}
+		{"event logs with more bytes than characters, as many as a key in S3 may have", func(cfg *schema.Config, _ *schema.Cluster) {
+			cfg.Profiler.EventLogs = []string{"s3://bkt/" + strings.Repeat("é", 500) + "/"}
 		}, nil, nil},
 		{"a tag that replaces the stack's", func(cfg *schema.Config, e *schema.Cluster) {
 			cfg.Tags["Team"], e.Tags["Team"] = "a", "b"

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/keptlogs"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
@@ -37,6 +39,7 @@ type cloud struct {
 	project string
 	program string
 
+	env          []string        // of its commands; nil: the test's
 	commandLines map[string]bool // see recordCommandLines
 	outputCache  map[string]any  // the stack's outputs, until the next up
 }
@@ -73,6 +76,10 @@ func newClone(t *testing.T) *cloud {
 	project := filepath.Join(newCloudFolder(t), "emr-observatory")
 	trial.CopyCheckout(t, project)
 	c := &cloud{project: project, program: filepath.Join(project, "bin", "observatory"), state: filepath.Join(project, ".state")}
+	// It uses the binaries that its own make built, also once other tests have built theirs.
+	c.env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, stacks.BinaryEnv+"=") || strings.HasPrefix(variable, stacks.ProfilerBinaryEnv+"=")
+	})
 	c.cleanUp(t)
 	return c
 }
@@ -119,7 +126,7 @@ func (c *cloud) make(t *testing.T, target string) string {
 	c.outputCache = nil
 	began := time.Now()
 	cmd := exec.CommandContext(t.Context(), "make", target)
-	cmd.Dir = c.project
+	cmd.Dir, cmd.Env = c.project, c.env
 	out, err := cmd.CombinedOutput()
 	require.NoErrorf(t, err, "make %s\n%s", target, out)
 	t.Logf("make %s: %s", target, time.Since(began).Round(time.Second))
@@ -132,7 +139,7 @@ func (c *cloud) command(t *testing.T, args ...string) *exec.Cmd {
 		c.outputCache = nil
 	}
 	cmd := exec.CommandContext(t.Context(), c.program, append([]string{"--state", c.state}, args...)...)
-	cmd.Dir = c.project
+	cmd.Dir, cmd.Env = c.project, c.env
 	return cmd
 }
 
