@@ -129,8 +129,8 @@ func (t Tracing) checkEndpoint(l *violation.List, path string) {
 	if strings.ContainsAny(t.Endpoint, "@?#") {
 		shown = violation.Hidden
 	}
-	l.Require(t.Enabled, path+".endpoint", shown, "must be empty with "+path+".enabled false: nothing is sent",
-		"remove it, or set "+path+".enabled to true")
+	l.Warn(t.Enabled, path+".endpoint", shown, "gets nothing while "+path+".enabled is false",
+		"set that to true, or remove the endpoint")
 	if !rules["traceProtocol"].Holds(t.Protocol) {
 		return
 	}

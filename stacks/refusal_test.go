@@ -104,7 +104,7 @@ func TestExtremeConfigurationsBuild(t *testing.T) {
 	for name, values := range map[string]map[string]string{
 		"defaults":         {},
 		"smallest network": {"network": `{"cidr":"192.168.4.0/24"}`},
-		"existing network": {"network": `{"vpcId":"vpc-0123abcd","subnetIds":["subnet-0123abcd","subnet-0123abce"]}`},
+		"existing network": {"network": `{"vpcId":"vpc-0123abcd","subnetIds":["subnet-0123abcd","subnet-0123abcf"]}`},
 		"endpoints":        {"network": `{"interfaceEndpoints":["kms","ssm","ssmmessages"]}`},
 		"graviton":         {"controlNode": `{"instanceType":"m7g.large","arch":"arm64","dataVolumeGiB":20,"privateIp":"10.0.0.20"}`},
 		"largest disk":     {"controlNode": `{"dataVolumeGiB":16384}`},

@@ -1,23 +1,15 @@
 package stacks_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/simulator"
 	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 )
-
-// subnetOfPR serves the subnet that Pulumi.pr.yaml names.
-func subnetOfPR(_ context.Context, args resource.PropertyMap) (resource.PropertyMap, error) {
-	return resource.PropertyMap{"id": args["id"], "availabilityZone": resource.NewStringProperty("us-east-1a")}, nil
-}
 
 // The stack pr runs on spot. A preview in an account without the role names the
 // command that creates it; dev, on demand, does not look.
@@ -30,7 +22,7 @@ func TestPreviewRefusesSpotWithoutTheAccountsRole(t *testing.T) {
 		}
 		stage, err := rehearse.Open(t.Context(), program, rehearse.Options{
 			Project: platform.Project, Stack: stack, Config: values, PulumiCommand: engine, WorkDir: t.TempDir(),
-			Providers: simulator.Options{Invokes: map[string]simulator.Invoke{"aws:ec2/getSubnet:getSubnet": subnetOfPR}},
+			Existing: existingNetwork(t, stack),
 		})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, stage.Close()) })

@@ -70,6 +70,7 @@ func TestPrecedence(t *testing.T) {
 		"source_name":         {"a", "b", "c"},
 		"cluster_states":      {"WAITING", "TERMINATED,RUNNING", "ALL"},
 		"cluster_name_filter": {"a", "b", "c"},
+		"cluster_tags":        {"a=1", "a=2,b=3", "c=4"},
 		"created_after_date":  {"2026-01-01", "2026-01-02", "2026-01-03"},
 		"created_before_date": {"2026-01-01", "2026-01-02", "2026-01-03"},
 		"include_tasks":       {"true", "false", "true"},
