@@ -96,11 +96,13 @@ func (g generator) text(name string, r schema.Rule) string {
 		"passwordParameter": func() string { return "" }, // security sets them
 		"dnsServer":         func() string { return g.oneOf("10.0.0.2", "8.8.8.8", "192.168.7.9", "10.44.0.1", "127.0.0.1") },
 		"iamPath":           func() string { return g.oneOf("/team/", "/a/b.c/d_e/", "/x=1/", "/"+strings.Repeat("a", 510)+"/") },
-		"registryHost":      func() string { return g.oneOf("mirror.example.com", "mirror", "10.0.0.9") + g.oneOf("", ":8443", ":0") },
+		"registryHost": func() string {
+			return g.oneOf("mirror.example.com", "registry.mirror.example.com", "10.0.0.9") + g.oneOf("", ":8443", ":65535")
+		},
 		"k3sUrl": func() string {
 			return "https://" + g.oneOf("mirror.example.com", "10.0.0.9:8443") + g.oneOf("", "/k3s", "/a/b")
 		},
-		"pluginUrl": func() string { return "https://mirror.example.com/" + g.oneOf("plugin.zip", "plugin.tar") },
+		"pluginUrl": func() string { return "https://mirror.example.com/" + g.oneOf("plugin.zip", "a/b/plugin.zip") },
 		"privateIp": func() string { return g.addressIn("10.0.0.0/8") },
 		"service": func() string {
 			return g.oneOf("ssm", "kms", "ec2", "elasticmapreduce", "ecr.api", "s3express", "a-1.b-2.c")
