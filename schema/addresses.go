@@ -5,7 +5,6 @@ import (
 	"net/netip"
 
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/schema/facts"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -123,23 +122,4 @@ func (f Fleet) mostWeight() int {
 		most = max(most, t.Weight)
 	}
 	return most
-}
-
-// leastNodes returns how many core and task nodes EMR starts at least to reach the limit:
-// the largest that the cluster may have.
-func (m ManagedScaling) leastNodes(c Cluster) int {
-	largest := 0
-	switch {
-	case m.Unit == UnitFleetUnits && c.Fleets != nil:
-		for _, f := range c.Fleets.workers() {
-			largest = max(largest, f.mostWeight())
-		}
-	case m.Unit == UnitVCPU:
-		for _, g := range c.GroupsAt("") {
-			if t, known := facts.InstanceTypeNamed(g.InstanceType); known && g.Role != platform.RoleMaster {
-				largest = max(largest, t.EMR.VCPUs)
-			}
-		}
-	}
-	return nodesOf(m.Max, largest)
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
@@ -60,20 +61,32 @@ func (c Cluster) maxNodes() int {
 // maxNodes returns how many core and task nodes EMR starts at most: the smallest that
 // the cluster may have.
 func (m ManagedScaling) maxNodes(c Cluster) int {
-	smallest := math.MaxInt
+	return nodesOf(m.Max, slices.Min(append(m.sizes(c, Fleet.leastWeight), math.MaxInt)))
+}
+
+// leastNodes returns how many core and task nodes EMR starts at least to reach the limit:
+// the largest that the cluster may have.
+func (m ManagedScaling) leastNodes(c Cluster) int {
+	return nodesOf(m.Max, slices.Max(append(m.sizes(c, Fleet.mostWeight), 0)))
+}
+
+// sizes returns the units, in which the limit counts, of the nodes that EMR may start; none
+// if it counts instances. A fleet has the size that ofFleet returns.
+func (m ManagedScaling) sizes(c Cluster, ofFleet func(Fleet) int) []int {
+	var sizes []int
 	switch {
 	case m.Unit == UnitFleetUnits && c.Fleets != nil:
 		for _, f := range c.Fleets.workers() {
-			smallest = min(smallest, f.leastWeight())
+			sizes = append(sizes, ofFleet(f))
 		}
 	case m.Unit == UnitVCPU:
 		for _, g := range c.GroupsAt("") {
 			if t, known := facts.InstanceTypeNamed(g.InstanceType); known && g.Role != platform.RoleMaster {
-				smallest = min(smallest, t.EMR.VCPUs)
+				sizes = append(sizes, t.EMR.VCPUs)
 			}
 		}
 	}
-	return nodesOf(m.Max, smallest)
+	return sizes
 }
 
 // MaxCount returns how many nodes the group has at most.

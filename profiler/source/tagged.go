@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -98,17 +96,7 @@ func (e *EMR) hasTags(ctx context.Context, id string) (bool, error) {
 // loadTags returns what is known, which is nothing if it is about other tags, and the content
 // of the object.
 func (e *EMR) loadTags(ctx context.Context) (known keptTags, raw []byte, err error) {
-	body, err := e.o.UIs.Get(ctx, e.o.UIPrefix+tagsKey)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil, nil
-	}
-	if err == nil {
-		defer body.Close()
-		if raw, err = io.ReadAll(body); err == nil {
-			err = json.Unmarshal(raw, &known)
-		}
-	}
-	if err != nil {
+	if raw, err = load(ctx, e.o.UIs, e.o.UIPrefix+tagsKey, &known); err != nil {
 		return keptTags{}, nil, fmt.Errorf("read which clusters have the tags: %w", err)
 	}
 	if !maps.Equal(known.Tags, e.o.Tags) {

@@ -194,20 +194,27 @@ func (u *uis) put(ctx context.Context, arn string, kept keptUI) error {
 // load returns the known UIs by cluster ARN, and the content of the object.
 func (u *uis) load(ctx context.Context) (known map[string]keptUI, raw []byte, err error) {
 	known = map[string]keptUI{}
-	body, err := u.store.Get(ctx, u.key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil, nil
-	}
-	if err == nil {
-		defer body.Close()
-		if raw, err = io.ReadAll(body); err == nil {
-			err = json.Unmarshal(raw, &known)
-		}
-	}
-	if err != nil {
+	if raw, err = load(ctx, u.store, u.key, &known); err != nil {
 		return nil, nil, fmt.Errorf("read the ids of persistent UIs: %w", err)
 	}
 	return known, raw, nil
+}
+
+// load decodes an object's JSON and returns its content, nil if there is no such object.
+func load(ctx context.Context, store Store, key string, into any) ([]byte, error) {
+	body, err := store.Get(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	return raw, json.Unmarshal(raw, into)
 }
 
 // update changes the known UIs atomically, even if other processes update them
