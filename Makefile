@@ -71,10 +71,16 @@ screenshots: ## Draw the README's pictures from a running local cloud (needs chr
 lint-tools:
 	@test -d $(LINT) || { cd toolchain/lint && GOFLAGS=-trimpath GOGC=400 go build -buildvcs=false -ldflags "-s -w" -o $(LINT).part/ tool ./unusedexports && mv -T $(LINT).part $(LINT); }
 
+# What compares a committed page with what it is rendered from, in seconds. A stale page
+# fails here and not after every other test.
+RENDERED = ./stacks/config ./stacks/outputs ./eventlog ./profiler/lake ./profiler/run ./dashboards ./dashboards/contract \
+	./tests/history ./tests/deployer ./tests/controls ./tests/times ./tests/licences ./tests/cloud
+
 .PHONY: check
-check: lint-tools ## Check format, vet, import rules, unused exports and lint (about half a minute once built)
+check: lint-tools ## Check format, vet, import rules, rendered pages, unused exports and lint (about a minute once built)
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/_*' -not -path './.*')); test -z "$$unformatted" || { echo "run gofmt -w on:" $$unformatted >&2; exit 1; }
 	go test ./tests/architecture ./tests/lessons
+	go test -run 'Reference|Current|Generated' $(RENDERED)
 	$(LINT)/unusedexports toolchain/lint/exceptions.txt
 	$(LINT)/golangci-lint run --max-issues-per-linter 0 --max-same-issues 0
 

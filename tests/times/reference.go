@@ -1,12 +1,14 @@
 package times
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/doc"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -17,7 +19,6 @@ import (
 type Folder struct {
 	Path   string // below the repository
 	Proves string // the first sentence of the tests' package comment, or of the package's
-	Tests  int    // functions
 }
 
 // opening is how package comments begin.
@@ -26,8 +27,8 @@ var opening = regexp.MustCompile(`^(Package|Command) \S+ `)
 // Folders lists the folders of the repository that have tests. Folders with a go.mod of
 // their own are other modules.
 func Folders(repository fs.FS) ([]Folder, error) {
-	found := map[string]*Folder{}
-	comments := map[string]string{} // those of non-test files
+	tested := map[string]bool{}
+	comments, proofs := map[string]string{}, map[string]string{} // of non-test files and of tests
 	err := fs.WalkDir(repository, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -62,12 +63,11 @@ func Folders(repository fs.FS) ([]Folder, error) {
 			}
 			return nil
 		}
-		if found[folder] == nil {
-			found[folder] = &Folder{Path: folder}
+		if hasTests(file) {
+			tested[folder] = true
 		}
-		found[folder].Tests += tests(file)
 		if sentence != "" {
-			found[folder].Proves = sentence
+			proofs[folder] = sentence
 		}
 		return nil
 	})
@@ -75,28 +75,18 @@ func Folders(repository fs.FS) ([]Folder, error) {
 		return nil, err
 	}
 	var all []Folder
-	for _, f := range found {
-		if f.Tests == 0 {
-			continue
-		}
-		if f.Proves == "" {
-			f.Proves = comments[f.Path]
-		}
-		all = append(all, *f)
+	for _, folder := range slices.Sorted(maps.Keys(tested)) {
+		all = append(all, Folder{Path: folder, Proves: cmp.Or(proofs[folder], comments[folder])})
 	}
-	slices.SortFunc(all, func(a, b Folder) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil
 }
 
-// tests counts a file's test functions.
-func tests(file *ast.File) int {
-	count := 0
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
-			count++
-		}
-	}
-	return count
+// hasTests reports whether a file has a test function.
+func hasTests(file *ast.File) bool {
+	return slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
+		f, ok := d.(*ast.FuncDecl)
+		return ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain"
+	})
 }
 
 // Reference renders docs/reference/tests.md.
@@ -110,9 +100,9 @@ func Reference(folders []Folder, t Times) string {
 	for _, r := range t.Long {
 		fmt.Fprintf(&page, "| `PACKAGES='%s'` | %s |\n", r.Part, r.summary())
 	}
-	page.WriteString("\n| folder | tests | `make test` | `make test-long` | what it is, or what its tests prove |\n|---|---|---|---|---|\n")
+	page.WriteString("\n| folder | `make test` | `make test-long` | what it is, or what its tests prove |\n|---|---|---|---|\n")
 	for _, f := range folders {
-		fmt.Fprintf(&page, "| %s | %d | %s | %s | %s |\n", f.Path, f.Tests, seconds(t.Test, f.Path), seconds(t.longest(f.Path), f.Path),
+		fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", f.Path, seconds(t.Test, f.Path), seconds(t.longest(f.Path), f.Path),
 			strings.ReplaceAll(f.Proves, "|", "\\|"))
 	}
 	return page.String()
