@@ -91,16 +91,18 @@ RECORD = go run ./tests/times/record -events bin/tests.json -module $(MODULE)
 RECORDED = tests/times/times.json
 COMMIT = $(shell git rev-parse --short HEAD 2>/dev/null)
 
-# The longest tests come first: whole clouds, then the real kube-apiserver, which is built
-# on first use. Three packages run at once because clouds mostly wait. A test that fails
-# runs once more, alone, at the end; one that passes then is named in the last lines.
+# The longest tests come first, so that none of them runs alone at the end
+# (docs/reference/tests.md has their times); tests/kubernetes builds the real kube-apiserver
+# on first use. Three packages run at once because clouds mostly wait. A test that fails runs
+# once more, alone, at the end; one that passes then is named in the last lines.
+LONGEST = ./tests/cloud ./tests/kubernetes ./assets/node ./tests/phases ./localcloud/emr ./stacks/changes ./tests/history ./profiler/run
 .PHONY: test
 test: tools ## Run every test, or those of PACKAGES=… and RUN=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
 	@test -d $(GOTESTSUM) || { cd toolchain/gotestsum && GOFLAGS=-trimpath go build -buildvcs=false -ldflags "-s -w" -o $(GOTESTSUM).part/ tool && mv -T $(GOTESTSUM).part $(GOTESTSUM); }
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python \
 		$(GOTESTSUM)/gotestsum --format pkgname-and-test-fails --hide-summary skipped,output --jsonfile bin/tests.json \
-		--rerun-fails=1 --rerun-fails-run-root-test --packages "$(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)" \
+		--rerun-fails=1 --rerun-fails-run-root-test --packages "$(or $(PACKAGES),$(LONGEST) ./...)" \
 		-- -p 3 -timeout $(or $(TIMEOUT),80m) $(if $(RUN),-run '$(RUN)')
 	@$(RECORD)
 
