@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -221,15 +222,20 @@ func TestReplacedSparkPropertiesDoNotBreakAJob(t *testing.T) {
 		master           string
 		conf             []string
 		driver, executor bool // who has the plugin
+		long             bool
 	}{
 		"executors without the launcher": {twoProcesses, []string{agentOf("driver", sendsAll()), "spark.plugins=Job$Own",
-			"spark.driver.userClassPathFirst=true"}, true, false},
-		"a driver without the launcher": {twoProcesses, []string{agentOf("executor", sendsAll()), "spark.plugins=Job$Own"}, false, true},
-		"another's default plugins":     {"local[1]", []string{agentOf("driver", sendsAll()), "spark.plugins.defaultList=Job$Own"}, false, false},
+			"spark.driver.userClassPathFirst=true"}, true, false, false},
+		"a driver without the launcher": {twoProcesses, []string{agentOf("executor", sendsAll()), "spark.plugins=Job$Own"}, false, true, true},
+		"another's default plugins": {"local[1]", []string{agentOf("driver", sendsAll()), "spark.plugins.defaultList=Job$Own"}, false, false,
+			true},
 		"options of its own": {"local[1]", []string{agentOf("driver", sendsAll()), "spark.plugins=Job$Own", "spark.driver.extraJavaOptions=-Dx=y",
-			"spark.executor.extraJavaOptions=-Dx=y", "spark.extraListeners=org.apache.spark.scheduler.StatsReportListener"}, true, true},
+			"spark.executor.extraJavaOptions=-Dx=y", "spark.extraListeners=org.apache.spark.scheduler.StatsReportListener"}, true, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.long {
+				testenv.RequireLong(t, "every run tries executors without the launcher, and options of the job's own")
+			}
 			got := collectText(t)
 			sends := func(metric string) bool { return strings.Contains(got.String(), `"`+metric+`"`) }
 			out := runUntilSent(t, func() (out string) {

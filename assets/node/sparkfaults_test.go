@@ -38,27 +38,25 @@ func TestFailingCollectorDoesNotAffectAJob(t *testing.T) {
 			exits[name] = exit
 		})
 	}
-	answering := map[string]string{"1 left": "answering", "2": "answering with contexts stopped"} // by arguments
 	answers := func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
-	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	faults := []struct {
-		name, arguments string
-		serve           http.HandlerFunc // nil: nobody listens
-	}{
-		{"absent", "1 left", nil},
-		{"hanging", "1 left", hang},
-		{"hanging with contexts stopped", "2", hang},
-		{"refusing", "1 left", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }},
-		{"dying with contexts stopped", "2", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
-	}
-	for arguments, name := range answering {
-		turn(t, name, arguments, answers)
+	faults := map[string]http.HandlerFunc{"hanging": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
+	contexts := map[string]string{"stopped": "2"} // arguments
+	if testenv.Long() {                           // otherwise TestFailingCollectorDoesNotAffectApplication tries each fault on a JVM without Spark
+		faults["absent"] = nil // nobody listens
+		faults["refusing"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }
+		faults["dying"] = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+		contexts["left open"] = "1 left"
 	}
 	// Two waits, one after the other, would exceed the bar.
 	bar := testenv.Limit(platform.LauncherExitTimeout * 3 / 2)
-	for _, fault := range faults {
-		turn(t, fault.name, fault.arguments, fault.serve)
-		require.LessOrEqual(t, exits[fault.name]-exits[answering[fault.arguments]], bar.Scaled(), fault.name)
+	for ending, arguments := range contexts {
+		answering := "answering with contexts " + ending
+		turn(t, answering, arguments, answers)
+		for fault, serve := range faults {
+			name := fault + " with contexts " + ending
+			turn(t, name, arguments, serve)
+			require.LessOrEqual(t, exits[name]-exits[answering], bar.Scaled(), name)
+		}
 	}
 	t.Log(exits)
 }
@@ -93,13 +91,19 @@ func TestThrowingPluginDoesNotAffectAJob(t *testing.T) {
 	installLauncher(t)
 	startPyroscope(t, nil)
 	job := sparkJob(t, home)
-	for name, c := range map[string]struct{ at, driver, executor string }{
-		"constructors": {"new", "plugin not started", "plugin not started"},
-		"at the start": {"init", "plugin stopped", "plugin stopped"},
-		"later":        {"registerMetrics onTaskStart", "plugin stopped", "plugin stopped"},
-		"at the end":   {"shutdown onTaskSucceeded", "plugin stopped", "plugin stopped"},
+	for name, c := range map[string]struct {
+		at, driver, executor string
+		long                 bool
+	}{
+		"constructors": {"new", "plugin not started", "plugin not started", true},
+		"at the start": {"init", "plugin stopped", "plugin stopped", true},
+		"later":        {"registerMetrics onTaskStart", "plugin stopped", "plugin stopped", false},
+		"at the end":   {"shutdown onTaskSucceeded", "plugin stopped", "plugin stopped", true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.long {
+				testenv.RequireLong(t, "the case \"later\" runs in every run, and TestPluginTakesBackWhatAFailedHalfRegistered fails a driver's start")
+			}
 			classes, sources := t.TempDir(), t.TempDir()
 			for class, body := range map[string]string{"DriverHalf": throwingDriver, "ExecutorHalf": throwingExecutor} {
 				write(t, filepath.Join(sources, class+".java"),

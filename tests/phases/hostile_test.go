@@ -19,14 +19,17 @@ import (
 
 func TestHostileJobs(t *testing.T) {
 	c := startCluster(t)
-	for name, test := range map[string]func(*testing.T, *cluster){
-		"an executor is killed":            testKilledExecutor,
-		"the driver is killed":             testKilledDriver,
-		"the application master is killed": testKilledMaster,
-		"nobody calls stop":                testForgottenStop,
-		"two contexts in a driver":         testTwoContexts,
-		"another's listener sleeps":        testSleepingListener,
-	} {
+	tests := map[string]func(*testing.T, *cluster){
+		"an executor is killed":    testKilledExecutor,
+		"the driver is killed":     testKilledDriver,
+		"two contexts in a driver": testTwoContexts,
+	}
+	if testenv.Long() { // otherwise phases divides logs of such applications
+		tests["the application master is killed"] = testKilledMaster
+		tests["nobody calls stop"] = testForgottenStop
+		tests["another's listener sleeps"] = testSleepingListener
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, c)

@@ -108,24 +108,24 @@ func magic() map[string]string {
 // exportedWithin is how long a JVM takes to export what it does, also on a busy machine.
 const exportedWithin = platform.CollectionInterval + 5*time.Second
 
-// jobs are the suite's jobs that need nothing around them: those that differ in a phase,
-// and in the long form their variants.
+// jobs are the suite's jobs that need nothing around them: those that write and what runs
+// concurrently; in the long form also those of whose logs phases/testdata has the like.
 func (c *cluster) jobs() []job {
 	pause := fmt.Sprint(exportedWithin.Seconds())
 	jobs := []job{
-		{name: "client-static", mode: "compute", args: []string{"4", "no"}, conf: static()},
 		{name: "rename", mode: "write", args: []string{"s3a://slow-rename/out", "2", "12"}},
 		// It pauses until the executors have exported what they wrote: at their end they may
 		// not have the time.
 		{name: everySignal, mode: "write", args: []string{"s3a://slow-magic/out", "4", "4", "3", pause}, conf: fromAirflow(magic())},
 		{name: "rdd", mode: "rdd", args: []string{"file://" + c.path("rdd"), "4"}, inCluster: true},
-		{name: "driver", mode: "driver", args: []string{"5"}},
 		{name: "threads", mode: "threads", args: []string{"s3a://slow-threads/out"}},
 	}
 	if !testenv.Long() {
 		return jobs
 	}
 	return append(jobs,
+		job{name: "client-static", mode: "compute", args: []string{"4", "no"}, conf: static()},
+		job{name: "driver", mode: "driver", args: []string{"5"}},
 		job{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
 		job{name: "client-dynamic", mode: "compute", args: []string{"4", "yes"}, conf: map[string]string{"spark.executor.cores": "1"}},
 		job{name: "noop", mode: "noop", args: []string{"4"}})
@@ -153,7 +153,10 @@ func TestPhasesEqualTheJobsOwnClock(t *testing.T) {
 	}
 	t.Run("narrow queue", func(t *testing.T) { // which one test at a time can fill
 		t.Parallel()
-		t.Run("starved", c.testStarved)
+		t.Run("starved", func(t *testing.T) {
+			testenv.RequireLong(t, "phases divides the log of such a job, starved.jsonl")
+			c.testStarved(t)
+		})
 		t.Run("reference", c.testReference)
 	})
 }
