@@ -16,13 +16,17 @@ type citation struct{ folder, test, file, line string }
 func examples() map[string]example {
 	up := func(line string) citation { return citation{"tests/cloud", "TestLife", "life_test.go", line} }
 	return map[string]example{
-		"make doctor":                          {executed: true},
-		"make preview":                         {executed: true},
-		"make rehearse":                        {executed: true},
-		"make artifacts":                       {executed: true, long: true}, // compiles the optimised collector
-		"bin/observatory --help":               {executed: true},
-		"bin/observatory rehearse --stack dev": {executed: true},
-		"bin/observatory rehearse --stack pr":  {executed: true},
+		"make doctor":            {executed: true},
+		"make preview":           {executed: true},
+		"make rehearse":          {executed: true, long: true}, // TestRehearse rehearses the same stacks
+		"make artifacts":         {executed: true, long: true}, // compiles the optimised collector
+		"bin/observatory --help": {executed: true},
+		"bin/observatory rehearse --stack dev": {by: citation{
+			"cmd/observatory", "TestRehearsePrintsASummary", "command_test.go", `"rehearse", "--stack", "dev"`,
+		}},
+		"bin/observatory rehearse --stack pr": {by: citation{
+			"cmd/observatory", "TestRehearse", "command_test.go", `"rehearse", "--stack", stack, "--json"`,
+		}},
 		"bin/observatory rehearse --stack dev --export state.json": {by: citation{
 			"cmd/observatory", "TestRehearsePrintsASummary", "command_test.go", `"rehearse", "--stack", "dev", "--export", file`,
 		}},
