@@ -5,14 +5,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/simulator"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
+
+// firstFleet is why only make test-long follows such fleets through updates.
+const firstFleet = "TestEffectsOfEdits adds a first task fleet in every run, in place"
 
 // TestOnlyAFirstTaskFleetIsAddedInPlace adds a task fleet to a running cluster, edits it
 // and removes it. EMR does the first alone. An attempt that fails changes nothing about
 // that.
 func TestOnlyAFirstTaskFleetIsAddedInPlace(t *testing.T) {
+	testenv.RequireLong(t, firstFleet)
 	const cluster = "emr-growing-cluster"
 	creation := &faulty{name: cluster}
 	s := openWith(t, "dev", map[string]simulator.Handler{clusterType: creation}, set{"clusters.growing", growingJSON})
@@ -55,6 +60,7 @@ func TestOnlyAFirstTaskFleetIsAddedInPlace(t *testing.T) {
 // record. The same fleet is added in place later. Any other, and none, replaces the
 // cluster, which the guard refuses.
 func TestRefusedFirstTaskFleet(t *testing.T) {
+	testenv.RequireLong(t, firstFleet)
 	const cluster, task = "emr-growing-cluster", "emr-growing-task"
 	creation := &faulty{name: task}
 	handlers := map[string]simulator.Handler{"aws:emr/instanceFleet:InstanceFleet": creation}
