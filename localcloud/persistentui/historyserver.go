@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*hi
 	if err != nil {
 		return nil, err
 	}
-	server, port, err := s.launch(logs, output)
+	server, port, err := s.launch(logs, output, s.archiveOption(ctx))
 	if err != nil {
 		return nil, errors.Join(err, output.Close())
 	}
@@ -70,16 +71,16 @@ func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*hi
 	return server, nil
 }
 
-// launch starts the process. Its output goes to output, which is closed when it exits; port
-// receives the port on which it listens.
-func (s *Service) launch(logs string, output *os.File) (server *historyServer, port <-chan string, err error) {
+// launch starts the process with an option of the JVM's. Its output goes to output, which is
+// closed when it exits; port receives the port on which it listens.
+func (s *Service) launch(logs string, output *os.File, option string) (server *historyServer, port <-chan string, err error) {
 	argv := hadoop.HistoryServerCommand(s.JavaHome, filepath.Join(s.Applications, "spark"), map[string]string{
 		"spark.history.fs.logDirectory":      (&url.URL{Scheme: "file", Path: logs}).String(),
 		"spark.history.ui.port":              "0", // any free port
 		"spark.history.fs.update.interval":   scanInterval.String(),
 		"spark.history.retainedApplications": retainedApplications,
 	})
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := exec.Command(argv[0], slices.Concat([]string{option}, argv[1:])...)
 	cmd.Env = []string{"SPARK_LOCAL_IP=" + platform.Loopback, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
 	cmd.Dir = s.Dir
 	printed, err := cmd.StderrPipe()

@@ -168,18 +168,35 @@ func TestHistoryServersStop(t *testing.T) {
 	require.Empty(t, u.applications(u.login(emrapi.Page{ClusterID: "j-OTHER"})))
 	require.Equal(t, []string{"j-OTHER"}, u.Running(), "it made room")
 	testenv.Eventually(t, func() bool { return len(u.Running()) == 0 }, testTimeout, 50*time.Millisecond)
-	children, err := filepath.Glob("/proc/self/task/*/children")
-	require.NoError(t, err)
-	for _, file := range children {
-		list, err := os.ReadFile(file)
-		if !errors.Is(err, os.ErrNotExist) { // a thread that has ended
-			require.NoError(t, err)
-			require.Empty(t, string(list))
-		}
-	}
+	require.Empty(t, children(t))
 	more := residentBytes(t) - before
 	t.Logf("%.1f MiB more than before", float64(more)/(1<<20))
 	require.Less(t, more, maxIdleBytes)
+}
+
+// children returns the process ids of this process's children.
+func children(t *testing.T) (pids []string) {
+	t.Helper()
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	require.NoError(t, err)
+	for _, file := range lists {
+		list, err := os.ReadFile(file)
+		if !errors.Is(err, os.ErrNotExist) { // a thread that has ended
+			require.NoError(t, err)
+			pids = append(pids, strings.Fields(string(list))...)
+		}
+	}
+	return pids
+}
+
+// childMappings returns the memory mappings of this process's only child.
+func childMappings(t *testing.T) string {
+	t.Helper()
+	pids := children(t)
+	require.Len(t, pids, 1)
+	mappings, err := os.ReadFile(filepath.Join("/proc", pids[0], "maps"))
+	require.NoError(t, err)
+	return string(mappings)
 }
 
 // The real history server works behind the front: its list is complete in the first
@@ -192,6 +209,7 @@ func TestHistoryServerBehindTheFront(t *testing.T) {
 	require.Empty(t, u.Running(), "nor before a page is requested")
 	require.Equal(t, []string{first}, u.applications(c))
 	require.Equal(t, []string{cluster}, u.Running())
+	require.Contains(t, childMappings(t), ".jsa", "its classes come from the archive")
 
 	c.CheckRedirect = nil
 	status, page := u.get(c, u.presign(emrapi.Page{ClusterID: cluster, ApplicationID: first}))
