@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
 
 // changes is what an up did to the stack's resources.
@@ -87,12 +89,14 @@ func lockedOut(t *testing.T, c *cloud) {
 	require.Contains(t, out, "i/o timeout")
 }
 
-// editRestartsOne also lets the operator in again: the update edits the security group
-// before it connects.
+// editRestartsOne also lets the operator in again, where it was locked out: the update
+// edits the security group before it connects.
 func editRestartsOne(t *testing.T, c *cloud) {
 	before := c.servers(t)
 	n := c.up(t, storeEdit)
-	require.Equal(t, operatorRules, n.deleted, "the rules of the other network")
+	if testenv.Long() {
+		require.Equal(t, operatorRules, n.deleted, "the rules of the other network")
+	}
 	require.Equal(t, []string{"tempo"}, restartedServers(before, c.servers(t)))
 }
 

@@ -34,15 +34,16 @@ type history struct {
 // printed matches what the jobs of history print of an application.
 var printed = regexp.MustCompile(`^history: (\S+) (` + platform.YARNApplicationID + `)$`)
 
-// runKinds runs an application of each kind on a cluster; in the long form, also kinds that
-// take minutes.
+// runKinds runs an application of each kind on a cluster; in an ordinary run only the first.
+// tests/history compares the rows of every kind with what Spark's history server says.
 func (h history) runKinds(t *testing.T, cluster string) {
 	t.Helper()
-	jobs := []string{"tests/cloud/testdata/history.py", platform.PrefixLake.URI(h.cloud.outputs(t).DataBucket) + "history-test-" + cluster}
+	kinds := "one"
 	if testenv.Long() {
-		jobs = append(jobs, "all")
+		kinds = "all"
 	}
-	h.run(t, cluster, "COMPLETED", "", jobs...)
+	folder := platform.PrefixLake.URI(h.cloud.outputs(t).DataBucket) + "history-test-" + cluster
+	h.run(t, cluster, "COMPLETED", "", "tests/cloud/testdata/history.py", folder, kinds)
 }
 
 // runCompacted runs an application on a cluster whose history server compacts event logs,
@@ -139,17 +140,21 @@ type readApplication struct {
 // ones too, into tables, and asks SQL for it.
 func historyIsRead(t *testing.T, c *cloud, h history) {
 	h.runKinds(t, "main")
-	h.run(t, "main", "FAILED", "", "tests/cloud/testdata/killed.py")
-	h.run(t, "main", "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2",
-		"tests/cloud/testdata/attempts.py")
+	if testenv.Long() {
+		h.run(t, "main", "FAILED", "", "tests/cloud/testdata/killed.py")
+		h.run(t, "main", "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2",
+			"tests/cloud/testdata/attempts.py")
+	}
 
 	h.keepSpark4(t)
 	folder := filepath.Join(t.TempDir(), "history")
 	s := h.read(t, folder)
-	require.GreaterOrEqual(t, s.ClustersFound, 4, "main, adhoc, that of another team, and the one that could not start")
+	clusters := 1
 	if testenv.Long() {
+		clusters = 4 // main, adhoc, that of another team, and the one that could not start
 		h.runningOneIsRead(t, folder)
 	}
+	require.GreaterOrEqual(t, s.ClustersFound, clusters)
 
 	attempts := map[string][]readApplication{}
 	read := 0
@@ -166,20 +171,22 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 	}
 	require.Len(t, attempts[spark4Name], 1)
 	require.Positive(t, attempts[spark4Name][0].Stages)
-	require.GreaterOrEqual(t, len(attempts["orders"])+len(attempts["panels"]), 4, "of main, adhoc and the cluster of another team")
+	require.NotEmpty(t, attempts["orders"])
+	require.NotEmpty(t, attempts["panels"])
 	expected := map[string]int{}
 	for _, name := range h.names {
 		expected[name]++
 	}
 	for name := range kinds() {
-		if name != "history-compacted" || testenv.Long() {
+		if testenv.Long() {
 			require.Positive(t, expected[name], name)
 		}
 		require.Lenf(t, attempts[name], expected[name], name)
 	}
-	require.Len(t, attempts["history-attempts"], 2)
-	require.Equal(t, []string{"1", "2"}, []string{attempts["history-attempts"][0].Attempt, attempts["history-attempts"][1].Attempt})
 	if testenv.Long() {
+		require.GreaterOrEqual(t, len(attempts["orders"])+len(attempts["panels"]), 4, "of main, adhoc and the cluster of another team")
+		require.Len(t, attempts["history-attempts"], 2)
+		require.Equal(t, []string{"1", "2"}, []string{attempts["history-attempts"][0].Attempt, attempts["history-attempts"][1].Attempt})
 		require.GreaterOrEqual(t, attempts["history-stages"][0].Stages, int64(1000))
 		require.GreaterOrEqual(t, attempts["history-rolled-stages"][0].Stages, int64(1000))
 	}
@@ -191,12 +198,12 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 		return nil
 	})
 	require.NoError(t, err, "once EMR's history is no longer late, a run writes nothing")
-	h.endedClusterOpens(t, folder)
 	h.workloadAgrees(t, folder)
-	h.sparkReadsTables(t)
 	h.secretsAreRedacted(t, folder)
-	require.GreaterOrEqual(t, read, 10, "attempts of applications")
+	require.GreaterOrEqual(t, read, 4, "attempts of applications")
 	if testenv.Long() {
+		h.endedClusterOpens(t, folder)
+		h.sparkReadsTables(t)
 		require.GreaterOrEqual(t, read, 20, "attempts of applications")
 		h.serversAgree(t)
 	}

@@ -16,7 +16,7 @@ import (
 // TestKilledCommands kills up and down at random moments. The next up must repair
 // what they left behind.
 func TestKilledCommands(t *testing.T) {
-	testenv.RequireLong(t, "make test-long kills both at random moments; TestLife kills a whole cloud, internal/engine a program inside an up")
+	testenv.RequireLong(t, "make test-long kills both at random moments; internal/engine kills a program inside an update")
 	t.Parallel() // see maxClouds
 	c := newCloud(t)
 	seed := uint64(time.Now().UnixNano())

@@ -105,7 +105,7 @@ func otherFaults() []struct {
 			[]string{"assets/workloads", "TestCollectorBuffersWhileStoreIsDown"},
 		},
 		{
-			"the whole local cloud is killed",
+			"the whole local cloud is killed, in `make test-long`",
 			"the next up restores everything, earlier metrics included",
 			[]string{"tests/cloud", "TestLife"},
 		},

@@ -23,21 +23,7 @@ type outage struct {
 	program string        // first word of the command line, or its end
 	away    time.Duration // suspended for this long, then killed; zero kills at once
 	sends   bool          // sends to a store: a line in flight may be stored twice
-	long    bool          // only in make test-long: assets/workloads kills the stores, and what sends to them, in every run
-}
-
-// repeats returns how often a part fails in a row. Tempo, which once lost the
-// content of its write-ahead log, fails more often in the long form.
-func (o outage) repeats() int {
-	if testenv.Long() && o.name == "Tempo" {
-		return 30
-	}
-	return 1
-}
-
-// injected returns the outages of this run.
-func injected() []outage {
-	return slices.DeleteFunc(outages(), func(o outage) bool { return o.long && !testenv.Long() })
+	repeats int           // how often it fails in a row, after the first time
 }
 
 // outages returns the outages, which are injected one after the other while one job runs.
@@ -45,11 +31,12 @@ func outages() []outage {
 	return []outage{
 		{name: "the control node's collector", program: "/otelcol-contrib", away: time.Minute, sends: true},
 		{name: "the redelivery between collector and stores", program: "/opt/bin/observatory redeliver", away: 15 * time.Second,
-			sends: true, long: true},
-		{name: "VictoriaMetrics", program: "/victoria-metrics-prod", away: 15 * time.Second, long: true},
-		{name: "VictoriaLogs", program: "/victoria-logs-prod", away: 15 * time.Second, long: true},
-		{name: "Tempo", program: "/tempo", away: 15 * time.Second, long: true},
-		{name: "Pyroscope", program: "/usr/bin/pyroscope", away: 15 * time.Second, long: true},
+			sends: true},
+		{name: "VictoriaMetrics", program: "/victoria-metrics-prod", away: 15 * time.Second},
+		{name: "VictoriaLogs", program: "/victoria-logs-prod", away: 15 * time.Second},
+		// Tempo once lost the content of its write-ahead log.
+		{name: "Tempo", program: "/tempo", away: 15 * time.Second, repeats: 29},
+		{name: "Pyroscope", program: "/usr/bin/pyroscope", away: 15 * time.Second},
 		{name: "the nodes' collectors", program: "/opt/observatory/bin/otelcol", sends: true},
 		{name: "S3", program: "versitygw --port", away: 30 * time.Second},
 	}
@@ -69,9 +56,7 @@ const arrival = 10 * time.Second
 // nodes sent: every line, span and sample of the job, the samples of every node, the
 // step's trace.
 func TestOutagesLoseNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: brings up the whole local cloud")
-	}
+	testenv.RequireLong(t, "assets/workloads kills the real stores and collector in every run, and assets/node takes the control node away")
 	t.Parallel() // see maxClouds
 	c := newCloud(t)
 	c.up(t)
@@ -84,8 +69,8 @@ func TestOutagesLoseNothing(t *testing.T) {
 		require.Error(t, err, "a running cluster is not replaced")
 		require.Contains(t, problems, "nothing was changed")
 		require.Contains(t, problems, "markers "+run)
-		for _, o := range injected() {
-			for range o.repeats() {
+		for _, o := range outages() {
+			for range 1 + o.repeats {
 				ends[o.name] = c.failAndRecover(t, o, run, cluster, began)
 			}
 		}
@@ -97,14 +82,14 @@ func TestOutagesLoseNothing(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(written), func(m marker) bool { return stored[m] > 0 })
 	}
 	outageOf := func(m marker) outage {
-		i := slices.IndexFunc(injected(), func(o outage) bool { return m.n <= ends[o.name] })
+		i := slices.IndexFunc(outages(), func(o outage) bool { return m.n <= ends[o.name] })
 		if i < 0 {
 			return outage{name: "none"}
 		}
-		return injected()[i]
+		return outages()[i]
 	}
 	lost := map[string]map[string]int{} // by outage and signal
-	for _, o := range append(injected(), outage{name: "none"}) {
+	for _, o := range append(outages(), outage{name: "none"}) {
 		lost[o.name] = map[string]int{}
 	}
 	for _, signal := range signals() {
@@ -133,10 +118,7 @@ func TestOutagesLoseNothing(t *testing.T) {
 	t.Logf("lost %v of %d markers, lines stored twice %v, longest gap of samples %s", lost, len(written), duplicates, gap)
 	writeOutages(t, lost, duplicates, len(written), gap)
 
-	t.Run("another cluster is replaced in a job", func(t *testing.T) {
-		testenv.RequireLong(t, "make test-long replaces it; stacks/changes previews that no edit of one cluster touches another")
-		jobSurvivesReplacedNeighbour(t, c)
-	})
+	t.Run("another cluster is replaced in a job", func(t *testing.T) { jobSurvivesReplacedNeighbour(t, c) })
 	t.Run("a core node is lost in a job", func(t *testing.T) { jobSurvivesLostNode(t, c) })
 }
 

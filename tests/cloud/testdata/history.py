@@ -1,9 +1,9 @@
 """Runs applications of every kind that a history must hold, one after the other.
 
-Usage: history.py OUTPUT [all|compacted]
+Usage: history.py OUTPUT [one|all|compacted]
 
-OUTPUT is a folder of S3. With all, also those that take long; with compacted, only one whose
-log rolls.
+OUTPUT is a folder of S3. With one, only the first; with all, also those that take long; with
+compacted, only one whose log rolls.
 """
 import sys
 
@@ -77,6 +77,8 @@ if "compacted" in sys.argv:
     application("history-compacted", many_stages, spark_eventLog_rolling_enabled="true", spark_eventLog_rolling_maxFileSize="10m")
     sys.exit()
 application("history-udf", python_udf, spark_observatory_test_password=canary, spark_executorEnv_PGPASSWORD=canary)
+if "one" in sys.argv:
+    sys.exit()
 application("history-skewed", skewed, spark_sql_adaptive_enabled="false")
 application("history-spilling", spilling, spark_shuffle_spill_numElementsForceSpillThreshold="20000")
 application("history-streaming", streaming)
