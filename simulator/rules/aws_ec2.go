@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/base64"
 	"net/netip"
 	"regexp"
 	"strings"
@@ -92,11 +91,6 @@ func instanceRules() []Rule {
 			Type: "aws:ec2/instance:Instance", Path: "userData", Rule: "must be at most 16384 bytes",
 			Remedy: "fetch large files from S3", Source: userDoc, Holds: maxBytes(16384), Pass: "#!/bin/sh",
 			Fail: strings.Repeat("x", 16385),
-		},
-		{
-			Type: "aws:ec2/instance:Instance", Path: "userDataBase64", Rule: "must be base64 of at most 16384 bytes",
-			Remedy: "fetch large files from S3", Source: userDoc, Holds: onString(isUserDataBase64), Pass: "IyEvYmluL3No",
-			Fail: "#!/bin/sh",
 		},
 		{
 			Type: "aws:ec2/instance:Instance", Path: "metadataOptions.httpTokens", Rule: "must be optional or required",
@@ -190,11 +184,6 @@ func isVPCNetwork(s string) bool {
 }
 
 func isIPv4(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Is4() }
-
-func isUserDataBase64(s string) bool {
-	raw, err := base64.StdEncoding.DecodeString(s)
-	return err == nil && len(raw) <= 16384
-}
 
 func interfacesExcludeAddresses(o object) bool {
 	return !isSet(o, "networkInterfaces") || !isSet(o, "subnetId") && !isSet(o, "vpcSecurityGroupIds") && !isSet(o, "privateIp")

@@ -98,10 +98,6 @@ func kmsRules() []Rule {
 			Fail: "ENCRYPT",
 		},
 		{
-			Type: "aws:kms/key:Key", Path: "rotationPeriodInDays", Rule: "must be 90 to 2560 days",
-			Source: "KMS API, EnableKeyRotation", Holds: between(90, 2560), Pass: 365.0, Fail: 30.0,
-		},
-		{
 			Type: "aws:kms/alias:Alias", Path: "name",
 			Rule: "must begin with alias/ (not alias/aws/) and use a-z, A-Z, 0-9, /, _ and -", Source: "KMS API, CreateAlias",
 			Holds: both(
@@ -126,15 +122,8 @@ func parameterRules() []Rule {
 			Fail: "observatory/ca",
 		},
 		{
-			Type: "aws:ssm/parameter:Parameter", Path: "",
-			Rule:   "a value has at most 4096 characters, 8192 in the tiers Advanced and Intelligent-Tiering",
-			Source: "SSM API, PutParameter", Holds: onObject(fitsParameterTier), Pass: object{"value": "x"},
-			Fail: object{"value": strings.Repeat("x", 4097)},
-		},
-		{
-			Type: "aws:ssm/parameter:Parameter", Path: "tier", Rule: "must be Standard, Advanced or Intelligent-Tiering",
-			Source: "SSM API, PutParameter", Holds: oneOf("Standard", "Advanced", "Intelligent-Tiering"), Pass: "Advanced",
-			Fail: "advanced",
+			Type: "aws:ssm/parameter:Parameter", Path: "value", Rule: "has at most 4096 characters in the tier Standard",
+			Source: "SSM API, PutParameter", Holds: maxLength(4096), Pass: "x", Fail: strings.Repeat("x", 4097),
 		},
 	}
 }
@@ -172,19 +161,6 @@ func isParameterName(s string) bool {
 }
 
 var parameterNamePattern = regexp.MustCompile(`^(/[a-zA-Z0-9_.-]+)+$|^[a-zA-Z0-9_.-]+$`)
-
-// fitsParameterTier accepts a value within the limit of its tier.
-func fitsParameterTier(o object) bool {
-	v, ok := stringField(o, "value")
-	if !ok {
-		return true
-	}
-	tier, known := stringField(o, "tier")
-	if known && tier != "Standard" || isSet(o, "tier") && !known {
-		return len(v) <= 8192
-	}
-	return len(v) <= 4096
-}
 
 func sizeWithoutSpace(s string) int {
 	n := 0

@@ -104,10 +104,6 @@ func objectRules() []Rule {
 			Pass: "artifacts/x", Fail: "",
 		},
 		{
-			Type: "aws:s3/bucketObjectv2:BucketObjectv2", Path: "serverSideEncryption", Rule: "must be AES256, aws:kms or aws:kms:dsse",
-			Source: "S3 API, PutObject", Holds: oneOf("AES256", "aws:kms", "aws:kms:dsse"), Pass: "aws:kms", Fail: "kms",
-		},
-		{
 			Type: "aws:s3/bucketObjectv2:BucketObjectv2", Path: "", Rule: "takes at most one of source, content and contentBase64",
 			Source: "pulumi-aws BucketObjectv2", Holds: onObject(hasOneBody), Pass: object{"content": "x"},
 			Fail: object{"content": "x", "contentBase64": "eA=="},

@@ -26,10 +26,6 @@ func securityGroupRules() []Rule {
 			Source: "EC2 API, CreateSecurityGroup", Holds: matches(`^` + groupClass + `{1,255}$`),
 			Pass: "EMR master", Fail: "EMR master’s",
 		},
-		{
-			Type: group, Path: "ingress[*].cidrBlocks[*]", Rule: "must be a network without host bits",
-			Source: groupDoc, Holds: onString(isNetwork), Pass: "10.0.0.0/8", Fail: "any",
-		},
 	}
 	return slices.Concat(out,
 		trafficRules("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"),

@@ -14,10 +14,6 @@ func generatedRules() []Rule {
 			Source: "pulumi-tls PrivateKey", Holds: oneOf("P224", "P256", "P384", "P521"), Pass: "P256", Fail: "P-256",
 		},
 		{
-			Type: "tls:index/privateKey:PrivateKey", Path: "rsaBits", Rule: "must be 1024 to 16384", Remedy: "use 3072",
-			Source: "crypto/rsa", Holds: between(1024, 16384), Pass: 3072.0, Fail: 512.0,
-		},
-		{
 			Type: "command:local:Command", Path: "logging", Rule: "must be stdout, stderr, stdoutAndStderr or none",
 			Source: "pulumi-command Logging", Holds: oneOf("stdout", "stderr", "stdoutAndStderr", "none"), Pass: "none", Fail: "all",
 		},

@@ -20,10 +20,6 @@ func podRules() []Rule {
 func podSpecRules(typ, spec string) []Rule {
 	return []Rule{
 		{
-			Type: typ, Path: spec + ".restartPolicy", Rule: "must be Always, OnFailure or Never", Source: "Kubernetes API, PodSpec",
-			Holds: oneOf("Always", "OnFailure", "Never"), Pass: "Always", Fail: "always",
-		},
-		{
 			Type: typ, Path: spec + ".volumes[*].name", Rule: "must be a DNS label (RFC 1123)", Source: "Kubernetes API, Volume",
 			Holds: passes(validation.IsDNS1123Label), Pass: "data", Fail: "Data",
 		},
@@ -85,7 +81,7 @@ func containerRules(typ, list string) []Rule {
 			Source: "Kubernetes docs, Quantity", Holds: onString(isQuantity), Pass: "256Mi", Fail: "256MB",
 		})
 	}
-	for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+	for _, probe := range []string{"livenessProbe", "readinessProbe"} {
 		out = append(out, Rule{
 			Type: typ, Path: at + "." + probe, Rule: "takes exactly one of exec, grpc, httpGet and tcpSocket",
 			Source: "Kubernetes API, Probe",
