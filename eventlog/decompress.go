@@ -72,6 +72,27 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err // io.EOF, as readers must
 }
 
+// blocks reads a stream of compressed blocks.
+type blocks struct {
+	in             *bufio.Reader
+	packed, buffer []byte
+	rest           []byte // of buffer, not yet read
+	// next unpacks a block. At the end of the file it returns io.EOF, in the middle of a
+	// block io.ErrUnexpectedEOF.
+	next func(*blocks) error
+}
+
+func (b *blocks) Read(p []byte) (int, error) {
+	for len(b.rest) == 0 {
+		if err := b.next(b); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
 // decompress returns the text of a log, by the first bytes of its file: names tell
 // little, since people rename and compress what they archive.
 func decompress(from *stored) (io.Reader, func(), error) {
@@ -96,9 +117,9 @@ func decompress(from *stored) (io.Reader, func(), error) {
 		}
 		return &bounded{in: decoder, from: from}, none, nil
 	case starts(lz4Magic):
-		return &bounded{in: &lz4Blocks{in: in}, from: from}, none, nil
+		return &bounded{in: &blocks{in: in, next: nextLZ4}, from: from}, none, nil
 	case starts(snappyMagic):
-		return &bounded{in: &snappyBlocks{in: in}, from: from}, none, nil
+		return &bounded{in: &blocks{in: in, next: nextSnappy}, from: from}, none, nil
 	case starts("ZV"):
 		return nil, nil, fmt.Errorf("compressed with lzf: %w", errCodec)
 	}

@@ -79,14 +79,19 @@ type BlockManagerRemoved struct {
 	Executor string
 }
 
-// ExecutorMetrics are peaks of an executor's memory (SparkListenerStageExecutorMetrics,
-// or those of a TaskEnd).
+// ExecutorMetrics are peaks of an executor's memory, in bytes (SparkListenerStageExecutorMetrics,
+// or those of a TaskEnd), named as in org.apache.spark.metrics.ExecutorMetricType.
 type ExecutorMetrics struct {
-	JVMHeap, JVMOffHeap               int64
-	OnHeapExecution, OffHeapExecution int64
-	OnHeapStorage, OffHeapStorage     int64
-	JVMRSS, PythonRSS, OtherRSS       int64
-	TotalGCTime                       int64 // milliseconds; since Spark 3.3
+	JVMHeap          int64 `json:"JVMHeapMemory"`
+	JVMOffHeap       int64 `json:"JVMOffHeapMemory"`
+	OnHeapExecution  int64 `json:"OnHeapExecutionMemory"`
+	OffHeapExecution int64 `json:"OffHeapExecutionMemory"`
+	OnHeapStorage    int64 `json:"OnHeapStorageMemory"`
+	OffHeapStorage   int64 `json:"OffHeapStorageMemory"`
+	JVMRSS           int64 `json:"ProcessTreeJVMRSSMemory"`
+	PythonRSS        int64 `json:"ProcessTreePythonRSSMemory"`
+	OtherRSS         int64 `json:"ProcessTreeOtherRSSMemory"`
+	TotalGCTime      int64 `json:"TotalGCTime"` // milliseconds; since Spark 3.3
 }
 
 // StageExecutorMetrics are an executor's peaks in a stage, or the driver's so far: stage -1.

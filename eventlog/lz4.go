@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,28 +20,9 @@ const (
 	lz4Max    = 32 << 20 // of a block, by the same class
 )
 
-// lz4Blocks reads such a stream. It does not verify the checksums: the lines that
-// follow are parsed.
-type lz4Blocks struct {
-	in             *bufio.Reader
-	packed, buffer []byte
-	rest           []byte // of buffer, not yet read
-}
-
-func (l *lz4Blocks) Read(p []byte) (int, error) {
-	for len(l.rest) == 0 {
-		if err := l.next(); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(p, l.rest)
-	l.rest = l.rest[n:]
-	return n, nil
-}
-
-// next unpacks a block. At the end of the file it returns io.EOF, in the middle of a
-// block io.ErrUnexpectedEOF.
-func (l *lz4Blocks) next() error {
+// nextLZ4 unpacks a block of such a stream. It does not verify the checksums: the lines
+// that follow are parsed.
+func nextLZ4(l *blocks) error {
 	var header [lz4Header]byte
 	if _, err := io.ReadFull(l.in, header[:]); err != nil {
 		return err // io.EOF and io.ErrUnexpectedEOF, as readers must

@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,27 +18,8 @@ const (
 	snappyMax    = 32 << 20 // of a block; Spark's have 32 KiB (spark.io.compression.snappy.blockSize)
 )
 
-// snappyBlocks reads such a stream.
-type snappyBlocks struct {
-	in             *bufio.Reader
-	packed, buffer []byte
-	rest           []byte // of buffer, not yet read
-}
-
-func (s *snappyBlocks) Read(p []byte) (int, error) {
-	for len(s.rest) == 0 {
-		if err := s.next(); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(p, s.rest)
-	s.rest = s.rest[n:]
-	return n, nil
-}
-
-// next unpacks a block. At the end of the file it returns io.EOF, in the middle of a
-// block io.ErrUnexpectedEOF.
-func (s *snappyBlocks) next() error {
+// nextSnappy unpacks a block of such a stream.
+func nextSnappy(s *blocks) error {
 	var size [4]byte
 	if _, err := io.ReadFull(s.in, size[:]); err != nil {
 		return err // io.EOF and io.ErrUnexpectedEOF, as readers must

@@ -290,7 +290,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog2(in *jl
 				out.Peaks = nil
 			} else {
 				if out.Peaks == nil {
-					out.Peaks = new(executorMetrics)
+					out.Peaks = new(ExecutorMetrics)
 				}
 				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog4(in, out.Peaks)
 			}
@@ -851,7 +851,7 @@ func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog4(in *jlexer.Lexer, out *executorMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog4(in *jlexer.Lexer, out *ExecutorMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -935,7 +935,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog4(in *jl
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog4(out *jwriter.Writer, in executorMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog4(out *jwriter.Writer, in ExecutorMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first

@@ -133,11 +133,11 @@ type stageExecutorMetrics struct {
 	Executor string          `json:"Executor ID,nocopy"` // event keeps what words returns for it
 	Stage    int64           `json:"Stage ID"`
 	Attempt  int64           `json:"Stage Attempt ID"`
-	Peaks    executorMetrics `json:"Executor Metrics"`
+	Peaks    ExecutorMetrics `json:"Executor Metrics"`
 }
 
 func (j *stageExecutorMetrics) event(d *decoder) Event {
-	return &StageExecutorMetrics{Executor: d.words.of(j.Executor), Stage: j.Stage, Attempt: j.Attempt, Peaks: ExecutorMetrics(j.Peaks)}
+	return &StageExecutorMetrics{Executor: d.words.of(j.Executor), Stage: j.Stage, Attempt: j.Attempt, Peaks: j.Peaks}
 }
 
 // executorMetricsUpdate is a heartbeat. Of logs, only the driver's are there, whose peaks
@@ -156,18 +156,4 @@ func (j *executorMetricsUpdate) event(d *decoder) Event {
 	latest := &j.Updates[len(j.Updates)-1]
 	latest.Executor = j.Executor
 	return latest.event(d)
-}
-
-// executorMetrics are some of org.apache.spark.metrics.ExecutorMetricType.
-type executorMetrics struct {
-	JVMHeap          int64 `json:"JVMHeapMemory"`
-	JVMOffHeap       int64 `json:"JVMOffHeapMemory"`
-	OnHeapExecution  int64 `json:"OnHeapExecutionMemory"`
-	OffHeapExecution int64 `json:"OffHeapExecutionMemory"`
-	OnHeapStorage    int64 `json:"OnHeapStorageMemory"`
-	OffHeapStorage   int64 `json:"OffHeapStorageMemory"`
-	JVMRSS           int64 `json:"ProcessTreeJVMRSSMemory"`
-	PythonRSS        int64 `json:"ProcessTreePythonRSSMemory"`
-	OtherRSS         int64 `json:"ProcessTreeOtherRSSMemory"`
-	TotalGCTime      int64 `json:"TotalGCTime"`
 }

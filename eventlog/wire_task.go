@@ -19,7 +19,7 @@ type taskEnd struct {
 	Type    word             `json:"Task Type"`
 	Reason  taskEndReason    `json:"Task End Reason"`
 	Info    taskInfo         `json:"Task Info"`
-	Peaks   *executorMetrics `json:"Task Executor Metrics"`
+	Peaks   *ExecutorMetrics `json:"Task Executor Metrics"`
 	Metrics *taskMetrics     `json:"Task Metrics"`
 }
 
@@ -61,7 +61,7 @@ func (j *taskEnd) end(d *decoder) *TaskEnd {
 		t.event.Metrics = &t.metrics
 	}
 	if j.Peaks != nil {
-		t.peaks = ExecutorMetrics(*j.Peaks)
+		t.peaks = *j.Peaks
 		t.event.Peaks = &t.peaks
 	}
 	return &t.event

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -122,12 +121,7 @@ func executorRow(x *history.Executor) *tables.Executor {
 		IsExcluded: x.IsExcluded || x.IsBlacklisted, MaxMemory: x.MaxMemory,
 		AddTime: int64(x.Added), RemoveTime: int64(x.Removed), RemoveReason: x.RemoveReason, ResourceProfileID: x.ResourceProfile,
 	}
-	if p := x.Peaks; p != nil {
-		setPeaks(row, &eventlog.ExecutorMetrics{
-			JVMHeap: p.JVMHeap, JVMOffHeap: p.JVMOffHeap, OnHeapExecution: p.OnHeapExecution, OffHeapExecution: p.OffHeapExecution,
-			OnHeapStorage: p.OnHeapStorage, OffHeapStorage: p.OffHeapStorage, JVMRSS: p.JVMRSS, PythonRSS: p.PythonRSS, OtherRSS: p.OtherRSS,
-		})
-	}
+	setPeaks(row, x.Peaks)
 	return row
 }
 

@@ -1,5 +1,7 @@
 package history
 
+import "github.com/emr-observatory/emr-observatory/eventlog"
+
 // Application is an application that the server lists (ApplicationInfo).
 type Application struct {
 	ID       string    `json:"id"`
@@ -58,20 +60,11 @@ type Stage struct {
 	Completed        Millis  `json:"completionTime"`
 	FailureReason    *string `json:"failureReason"`
 
-	DeserializeTime     int64 `json:"executorDeserializeTime"`
-	DeserializeCPUTime  int64 `json:"executorDeserializeCpuTime"`
-	RunTime             int64 `json:"executorRunTime"`
-	CPUTime             int64 `json:"executorCpuTime"`
-	ResultSize          int64 `json:"resultSize"`
-	JVMGCTime           int64 `json:"jvmGcTime"`
-	ResultSerialization int64 `json:"resultSerializationTime"`
-	MemorySpilled       int64 `json:"memoryBytesSpilled"`
-	DiskSpilled         int64 `json:"diskBytesSpilled"`
-	PeakExecutionMemory int64 `json:"peakExecutionMemory"`
-	InputBytes          int64 `json:"inputBytes"`
-	InputRecords        int64 `json:"inputRecords"`
-	OutputBytes         int64 `json:"outputBytes"`
-	OutputRecords       int64 `json:"outputRecords"`
+	Usage
+	InputBytes    int64 `json:"inputBytes"`
+	InputRecords  int64 `json:"inputRecords"`
+	OutputBytes   int64 `json:"outputBytes"`
+	OutputRecords int64 `json:"outputRecords"`
 
 	ShuffleRemoteBlocks  int64 `json:"shuffleRemoteBlocksFetched"`
 	ShuffleLocalBlocks   int64 `json:"shuffleLocalBlocksFetched"`
@@ -89,6 +82,20 @@ type Stage struct {
 	Description     *string `json:"description"`
 	SchedulingPool  string  `json:"schedulingPool"`
 	ResourceProfile *int64  `json:"resourceProfileId"` // since Spark 3.1
+}
+
+// Usage are metrics that a task has, and a stage attempt as totals.
+type Usage struct {
+	DeserializeTime     int64 `json:"executorDeserializeTime"`
+	DeserializeCPUTime  int64 `json:"executorDeserializeCpuTime"`
+	RunTime             int64 `json:"executorRunTime"`
+	CPUTime             int64 `json:"executorCpuTime"`
+	ResultSize          int64 `json:"resultSize"`
+	JVMGCTime           int64 `json:"jvmGcTime"`
+	ResultSerialization int64 `json:"resultSerializationTime"`
+	MemorySpilled       int64 `json:"memoryBytesSpilled"`
+	DiskSpilled         int64 `json:"diskBytesSpilled"`
+	PeakExecutionMemory int64 `json:"peakExecutionMemory"`
 }
 
 // Task is a task attempt (TaskData).
@@ -110,16 +117,7 @@ type Task struct {
 // TaskMetrics are a task's metrics. CPU times and Write.Time are nanoseconds, other times
 // milliseconds.
 type TaskMetrics struct {
-	DeserializeTime     int64 `json:"executorDeserializeTime"`
-	DeserializeCPUTime  int64 `json:"executorDeserializeCpuTime"`
-	RunTime             int64 `json:"executorRunTime"`
-	CPUTime             int64 `json:"executorCpuTime"`
-	ResultSize          int64 `json:"resultSize"`
-	JVMGCTime           int64 `json:"jvmGcTime"`
-	ResultSerialization int64 `json:"resultSerializationTime"`
-	MemorySpilled       int64 `json:"memoryBytesSpilled"`
-	DiskSpilled         int64 `json:"diskBytesSpilled"`
-	PeakExecutionMemory int64 `json:"peakExecutionMemory"`
+	Usage
 
 	Input struct {
 		Bytes   int64 `json:"bytesRead"`
@@ -190,46 +188,32 @@ type Distributions struct {
 
 // Executor is an executor, or the driver (ExecutorSummary).
 type Executor struct {
-	ID                string            `json:"id"`
-	HostPort          string            `json:"hostPort"`
-	IsActive          bool              `json:"isActive"`
-	RDDBlocks         int64             `json:"rddBlocks"`
-	MemoryUsed        int64             `json:"memoryUsed"`
-	DiskUsed          int64             `json:"diskUsed"`
-	TotalCores        int64             `json:"totalCores"`
-	MaxTasks          int64             `json:"maxTasks"`
-	ActiveTasks       int64             `json:"activeTasks"`
-	FailedTasks       int64             `json:"failedTasks"`
-	CompletedTasks    int64             `json:"completedTasks"`
-	TotalTasks        int64             `json:"totalTasks"`
-	TotalDuration     int64             `json:"totalDuration"`
-	TotalGCTime       int64             `json:"totalGCTime"`
-	TotalInputBytes   int64             `json:"totalInputBytes"`
-	TotalShuffleRead  int64             `json:"totalShuffleRead"`
-	TotalShuffleWrite int64             `json:"totalShuffleWrite"`
-	IsBlacklisted     bool              `json:"isBlacklisted"`
-	IsExcluded        bool              `json:"isExcluded"` // since Spark 3.1, which sets both
-	MaxMemory         int64             `json:"maxMemory"`
-	Added             Millis            `json:"addTime"`
-	Removed           Millis            `json:"removeTime"`
-	RemoveReason      *string           `json:"removeReason"`
-	Logs              map[string]string `json:"executorLogs"`
-	Peaks             *Peaks            `json:"peakMemoryMetrics"` // since Spark 3.0
-	ResourceProfile   *int64            `json:"resourceProfileId"` // since Spark 3.1
-}
-
-// Peaks are the highest values of an executor's memory metrics, in bytes (ExecutorMetrics).
-type Peaks struct {
-	JVMHeap          int64 `json:"JVMHeapMemory"`
-	JVMOffHeap       int64 `json:"JVMOffHeapMemory"`
-	OnHeapExecution  int64 `json:"OnHeapExecutionMemory"`
-	OffHeapExecution int64 `json:"OffHeapExecutionMemory"`
-	OnHeapStorage    int64 `json:"OnHeapStorageMemory"`
-	OffHeapStorage   int64 `json:"OffHeapStorageMemory"`
-	JVMRSS           int64 `json:"ProcessTreeJVMRSSMemory"`
-	PythonRSS        int64 `json:"ProcessTreePythonRSSMemory"`
-	OtherRSS         int64 `json:"ProcessTreeOtherRSSMemory"`
-	TotalGCTime      int64 `json:"TotalGCTime"` // milliseconds
+	ID                string                    `json:"id"`
+	HostPort          string                    `json:"hostPort"`
+	IsActive          bool                      `json:"isActive"`
+	RDDBlocks         int64                     `json:"rddBlocks"`
+	MemoryUsed        int64                     `json:"memoryUsed"`
+	DiskUsed          int64                     `json:"diskUsed"`
+	TotalCores        int64                     `json:"totalCores"`
+	MaxTasks          int64                     `json:"maxTasks"`
+	ActiveTasks       int64                     `json:"activeTasks"`
+	FailedTasks       int64                     `json:"failedTasks"`
+	CompletedTasks    int64                     `json:"completedTasks"`
+	TotalTasks        int64                     `json:"totalTasks"`
+	TotalDuration     int64                     `json:"totalDuration"`
+	TotalGCTime       int64                     `json:"totalGCTime"`
+	TotalInputBytes   int64                     `json:"totalInputBytes"`
+	TotalShuffleRead  int64                     `json:"totalShuffleRead"`
+	TotalShuffleWrite int64                     `json:"totalShuffleWrite"`
+	IsBlacklisted     bool                      `json:"isBlacklisted"`
+	IsExcluded        bool                      `json:"isExcluded"` // since Spark 3.1, which sets both
+	MaxMemory         int64                     `json:"maxMemory"`
+	Added             Millis                    `json:"addTime"`
+	Removed           Millis                    `json:"removeTime"`
+	RemoveReason      *string                   `json:"removeReason"`
+	Logs              map[string]string         `json:"executorLogs"`
+	Peaks             *eventlog.ExecutorMetrics `json:"peakMemoryMetrics"` // since Spark 3.0
+	ResourceProfile   *int64                    `json:"resourceProfileId"` // since Spark 3.1
 }
 
 // Environment is the configuration of an attempt (ApplicationEnvironmentInfo). The server
