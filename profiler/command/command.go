@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
@@ -94,10 +95,21 @@ func newCommand(use, short, long string) *cobra.Command {
 	return c
 }
 
-func awsConfig(ctx context.Context) (aws.Config, error) {
+// resolved returns the options of flags and variables, which must pass the checks, and
+// the AWS configuration.
+func resolved(ctx context.Context, flags run.Flags, checks ...func(run.Options) error) (run.Options, aws.Config, error) {
+	options, err := flags.Resolve(os.LookupEnv)
+	for _, check := range checks {
+		if err == nil && check != nil {
+			err = check(options)
+		}
+	}
+	if err != nil {
+		return options, aws.Config{}, usage(err)
+	}
 	config, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
-		return config, fmt.Errorf("load the AWS configuration: %w", err)
+		return options, config, fmt.Errorf("load the AWS configuration: %w", err)
 	}
-	return config, nil
+	return options, config, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,14 +98,7 @@ func addRemoval(c *cobra.Command) *removal {
 
 // from opens and locks the tables, removes from them, and prints the removed rows.
 func (r *removal) from(cmd *cobra.Command, remove func(context.Context, *lake.Lake, run.Options) ([]lake.Removed, error)) error {
-	options, err := r.flags.Resolve(os.LookupEnv)
-	if err == nil && r.check != nil {
-		err = r.check(options)
-	}
-	if err != nil {
-		return usage(err)
-	}
-	config, err := awsConfig(cmd.Context())
+	options, config, err := resolved(cmd.Context(), r.flags, r.check)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -37,11 +36,7 @@ func runCommand() *cobra.Command {
 	flags := run.AddFlags(c.Flags())
 	asJSON := c.Flags().Bool("json", false, "print the summary as JSON")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		options, err := flags.Resolve(os.LookupEnv)
-		if err != nil {
-			return usage(err)
-		}
-		config, err := awsConfig(cmd.Context())
+		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,11 +19,7 @@ func serveCommand() *cobra.Command {
 	c := newCommand("serve", "Run at an interval, and serve the state of the last run", serveHelp)
 	flags := run.AddServeFlags(c.Flags())
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		options, err := flags.Resolve(os.LookupEnv)
-		if err != nil {
-			return usage(err)
-		}
-		config, err := awsConfig(cmd.Context())
+		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {
 			return err
 		}

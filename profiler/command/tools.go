@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
@@ -29,11 +28,7 @@ func toolsCommand() *cobra.Command {
 	c.Example = toolsExamples
 	flags := run.AddFlags(c.Flags())
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		options, err := flags.Resolve(os.LookupEnv)
-		if err != nil {
-			return usage(err)
-		}
-		config, err := awsConfig(cmd.Context())
+		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {
 			return err
 		}

@@ -25,12 +25,16 @@ func sha1Sum(b []byte) []byte {
 // fingerprint returns the resource id that pulumi-tls derives from DER.
 func fingerprint(der []byte) string { return hex.EncodeToString(sha1Sum(der)) }
 
-func certRequest(in map[string]any) (generated, error) {
-	key, algorithm, err := parseKey(in, "privateKeyPem")
-	if err != nil {
-		return generated{}, err
+// keyAndNames reads what a request and a self-signed certificate are made of.
+func keyAndNames(in map[string]any) (key crypto.Signer, algorithm string, n alternativeNames, err error) {
+	if key, algorithm, err = parseKey(in, "privateKeyPem"); err == nil {
+		n, err = subjectAlternativeNames(in)
 	}
-	n, err := subjectAlternativeNames(in)
+	return key, algorithm, n, err
+}
+
+func certRequest(in map[string]any) (generated, error) {
+	key, algorithm, n, err := keyAndNames(in)
 	if err != nil {
 		return generated{}, err
 	}
@@ -46,11 +50,7 @@ func certRequest(in map[string]any) (generated, error) {
 }
 
 func selfSignedCert(in map[string]any) (generated, error) {
-	key, algorithm, err := parseKey(in, "privateKeyPem")
-	if err != nil {
-		return generated{}, err
-	}
-	n, err := subjectAlternativeNames(in)
+	key, algorithm, n, err := keyAndNames(in)
 	if err != nil {
 		return generated{}, err
 	}
