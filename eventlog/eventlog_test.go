@@ -28,13 +28,13 @@ func TestRolledLogOfARealSpark(t *testing.T) {
 	require.Equal(t, &eventlog.LogStart{SparkVersion: "3.5.5"}, events[0])
 	require.IsType(t, &eventlog.ApplicationEnd{}, events[len(events)-1])
 
-	require.Len(t, eventlogtest.Of[*eventlog.TaskStart](events), 18)
-	require.Len(t, eventlogtest.Of[*eventlog.ExecutorAdded](events), 2)
-	require.Equal(t, "app-20261123103508-0000", eventlogtest.Of[*eventlog.ApplicationStart](events)[0].ID)
-	require.Contains(t, eventlogtest.Of[*eventlog.EnvironmentUpdate](events)[0].System["sun.java.command"], "local-cluster[2,1,512]")
+	require.Len(t, of[*eventlog.TaskStart](events), 18)
+	require.Len(t, of[*eventlog.ExecutorAdded](events), 2)
+	require.Equal(t, "app-20261123103508-0000", of[*eventlog.ApplicationStart](events)[0].ID)
+	require.Contains(t, of[*eventlog.EnvironmentUpdate](events)[0].System["sun.java.command"], "local-cluster[2,1,512]")
 
 	var written, failed int
-	for _, task := range eventlogtest.Of[*eventlog.TaskEnd](events) {
+	for _, task := range of[*eventlog.TaskEnd](events) {
 		require.Positive(t, task.Launched)
 		require.GreaterOrEqual(t, task.Finished, task.Launched)
 		if task.Metrics != nil && task.Metrics.OutputBytes > 0 {
@@ -49,15 +49,15 @@ func TestRolledLogOfARealSpark(t *testing.T) {
 	require.Positive(t, written)
 	require.Positive(t, failed)
 
-	for _, sql := range eventlogtest.Of[*eventlog.SQLStart](events) {
+	for _, sql := range of[*eventlog.SQLStart](events) {
 		require.Contains(t, fmt.Sprint(sql.Plan), "InsertIntoHadoopFsRelationCommand", "both statements write parquet")
 		require.Equal(t, sql.ID, *sql.Root)
 	}
-	jobs := eventlogtest.Of[*eventlog.JobStart](events)
+	jobs := of[*eventlog.JobStart](events)
 	require.EqualValues(t, 0, *jobs[0].Properties.Execution)
 	require.Nil(t, jobs[len(jobs)-1].Properties.Execution)
-	require.Contains(t, eventlogtest.Of[*eventlog.JobEnd](events)[5].Failure, "ZeroDivisionError")
-	require.Contains(t, eventlogtest.Of[*eventlog.StageCompleted](events)[5].Failure, "ZeroDivisionError")
+	require.Contains(t, of[*eventlog.JobEnd](events)[5].Failure, "ZeroDivisionError")
+	require.Contains(t, of[*eventlog.StageCompleted](events)[5].Failure, "ZeroDivisionError")
 }
 
 // Spark 4 wrote this log, with its defaults: rolled, zstd. The counts are those of grep.
@@ -195,7 +195,7 @@ func TestCompactedLog(t *testing.T) {
 	require.NoError(t, err)
 	require.IsType(t, &eventlog.Lost{}, events[0])
 	var ids []string
-	for _, start := range eventlogtest.Of[*eventlog.ApplicationStart](events) {
+	for _, start := range of[*eventlog.ApplicationStart](events) {
 		ids = append(ids, start.ID)
 	}
 	require.Equal(t, []string{"2c", "9", "10"}, ids)
@@ -262,4 +262,14 @@ func open(t *testing.T, folder, name string) ([]eventlog.Event, error) {
 	t.Helper()
 	events, _, err := eventlogtest.Read(os.DirFS(folder), name)
 	return events, err
+}
+
+// of returns the events of one type.
+func of[T eventlog.Event](events []eventlog.Event) (some []T) {
+	for _, event := range events {
+		if e, ok := event.(T); ok {
+			some = append(some, e)
+		}
+	}
+	return some
 }

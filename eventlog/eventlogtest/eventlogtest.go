@@ -40,13 +40,3 @@ func kept(event eventlog.Event) eventlog.Event {
 	}
 	return event
 }
-
-// Of returns the events of one type.
-func Of[T eventlog.Event](events []eventlog.Event) (some []T) {
-	for _, event := range events {
-		if e, ok := event.(T); ok {
-			some = append(some, e)
-		}
-	}
-	return some
-}

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 )
 
 func TestMedian(t *testing.T) {
-	require.InDelta(t, 2, median([]float64{9, 1, 2}), 0)
-	require.InDelta(t, 2.5, median([]float64{4, 1, 2, 3}), 0)
-	require.Zero(t, median(nil))
+	require.InDelta(t, 2, stats.Median([]float64{9, 1, 2}), 0)
+	require.InDelta(t, 2.5, stats.Median([]float64{4, 1, 2, 3}), 0)
+	require.Zero(t, stats.Median(nil))
 }
 
 func TestSpread(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/bench/collector"
 	"github.com/emr-observatory/emr-observatory/internal/bench/jvm"
+	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
@@ -44,7 +45,7 @@ func (c cloud) measureUnchangedUp(ctx context.Context, r *result, _ options) err
 		emptySeconds = append(emptySeconds, base)
 		updates, guarded = append(updates, update/base), append(guarded, (preview+update)/base)
 	}
-	r.EmptyUpdateSeconds, r.UpdateRatio, r.GuardedUpdateRatio = median(emptySeconds), median(updates), median(guarded)
+	r.EmptyUpdateSeconds, r.UpdateRatio, r.GuardedUpdateRatio = stats.Median(emptySeconds), stats.Median(updates), stats.Median(guarded)
 	return nil
 }
 
@@ -83,7 +84,7 @@ func measureRehearsal(ctx context.Context, r *result, _ options) error {
 		}
 	}
 	logf("rehearsals of stack dev: %.1f s", seconds)
-	r.RehearsalSeconds = median(seconds)
+	r.RehearsalSeconds = stats.Median(seconds)
 	return nil
 }
 

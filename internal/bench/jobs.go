@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 	"github.com/emr-observatory/emr-observatory/internal/processes"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
@@ -65,9 +66,9 @@ func (c cloud) measureJobPairs(ctx context.Context, r *result, o options) error 
 		r.Ratios, cpuRatios = append(r.Ratios, all.duration/without.duration), append(cpuRatios, all.cpu/without.cpu)
 		r.PluginRatios, pluginCPU = append(r.PluginRatios, all.duration/plugin.duration), append(pluginCPU, all.cpu/plugin.cpu)
 	}
-	r.Ratio, r.Pairs, r.WithoutSeconds = median(r.Ratios), o.pairs, median(durations)
-	r.CPURatio, r.CPUWithout = median(cpuRatios), median(cpu)
-	r.PluginRatio, r.PluginCPURatio = median(r.PluginRatios), median(pluginCPU)
+	r.Ratio, r.Pairs, r.WithoutSeconds = stats.Median(r.Ratios), o.pairs, stats.Median(durations)
+	r.CPURatio, r.CPUWithout = stats.Median(cpuRatios), stats.Median(cpu)
+	r.PluginRatio, r.PluginCPURatio = stats.Median(r.PluginRatios), stats.Median(pluginCPU)
 	return nil
 }
 

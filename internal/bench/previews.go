@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 
+	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/internal/rehearsal"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -93,5 +94,5 @@ func previewsInTurn(ctx context.Context, one, many *rehearse.Stage, pairs int) (
 			ratios, ones = append(ratios, got/base), append(ones, base)
 		}
 	}
-	return median(ratios), median(ones), nil
+	return stats.Median(ratios), stats.Median(ones), nil
 }

@@ -215,11 +215,3 @@ func spread(values []float64) string {
 	return fmt.Sprintf("; middle half of %d: %.3g to %.3g, range: %.3g to %.3g",
 		len(sorted), sorted[last/4], sorted[last-last/4], sorted[0], sorted[last])
 }
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	if len(sorted) == 0 {
-		return 0
-	}
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
-}

@@ -28,7 +28,7 @@ func TestErrorsNameTheInput(t *testing.T) {
 		inputs map[string]any
 		want   string
 	}{
-		"tls:index/privateKey:PrivateKey":               {map[string]any{"algorithm": "DSA"}, "unknown algorithm DSA"},
+		"tls:index/privateKey:PrivateKey":               {map[string]any{"algorithm": "DSA"}, "algorithm DSA with ecdsaCurve <nil>"},
 		"tls:index/certRequest:CertRequest":             {map[string]any{"privateKeyPem": "x"}, "privateKeyPem: no PEM block"},
 		"tls:index/locallySignedCert:LocallySignedCert": {map[string]any{"caPrivateKeyPem": "x"}, "caPrivateKeyPem: no PEM block"},
 		"random:index/randomPassword:RandomPassword": {

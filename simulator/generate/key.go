@@ -15,99 +15,44 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+// privateKey creates the only keys that programs here have.
 func privateKey(in map[string]any) (generated, error) {
-	key, parameters, err := generateKey(in)
+	if in["algorithm"] != "ECDSA" || in["ecdsaCurve"] != "P256" {
+		return generated{}, fmt.Errorf("algorithm %v with ecdsaCurve %v: the simulator generates keys of ECDSA on P256 only",
+			in["algorithm"], in["ecdsaCurve"])
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return generated{}, err
 	}
-	private, err := privatePEM(key)
-	if err != nil {
-		return generated{}, err
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return generated{}, err
-	}
-	public, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
+	private, privateErr := x509.MarshalECPrivateKey(key)
+	pkcs8, pkcs8Err := x509.MarshalPKCS8PrivateKey(key)
+	public, publicErr := x509.MarshalPKIXPublicKey(key.Public())
+	values, sshErr := openSSH(key)
+	if err := errors.Join(privateErr, pkcs8Err, publicErr, sshErr); err != nil {
 		return generated{}, err
 	}
 	g := generated{
-		id: fingerprint(public), values: openSSH(key), secrets: []string{"privateKeyPem", "privateKeyPemPkcs8", "privateKeyOpenssh"},
+		id: fingerprint(public), values: values, secrets: []string{"privateKeyPem", "privateKeyPemPkcs8", "privateKeyOpenssh"},
 	}
-	g.values["privateKeyPem"] = private
+	g.values["privateKeyPem"] = encodePEM("EC PRIVATE KEY", private)
 	g.values["privateKeyPemPkcs8"] = encodePEM("PRIVATE KEY", pkcs8)
 	g.values["publicKeyPem"] = encodePEM("PUBLIC KEY", public)
-	g.values["ecdsaCurve"], g.values["rsaBits"] = parameters.curve, parameters.bits
+	g.values["rsaBits"] = 2048 // pulumi-tls's default, whatever the algorithm
 	return g, nil
 }
 
-type keyParameters struct {
-	curve string
-	bits  int
-}
-
-// generateKey creates a key with pulumi-tls's defaults: RSA with 2048 bits,
-// ECDSA on P224.
-func generateKey(in map[string]any) (crypto.Signer, keyParameters, error) {
-	p := keyParameters{curve: "P224", bits: 2048}
-	if curve := text(in, "ecdsaCurve"); curve != "" {
-		p.curve = curve
+// openSSH returns the key in OpenSSH's formats.
+func openSSH(key crypto.Signer) (map[string]any, error) {
+	public, publicErr := ssh.NewPublicKey(key.Public())
+	private, privateErr := ssh.MarshalPrivateKey(key, "")
+	if err := errors.Join(publicErr, privateErr); err != nil {
+		return nil, err
 	}
-	if bits, ok := in["rsaBits"].(float64); ok {
-		p.bits = int(bits)
-	}
-	var key crypto.Signer
-	var err error
-	switch in["algorithm"] {
-	case "RSA":
-		key, err = rsa.GenerateKey(rand.Reader, p.bits)
-	case "ECDSA":
-		curves := map[string]elliptic.Curve{
-			"P224": elliptic.P224(), "P256": elliptic.P256(), "P384": elliptic.P384(), "P521": elliptic.P521(),
-		}
-		curve, known := curves[p.curve]
-		if !known {
-			return nil, p, fmt.Errorf("unknown curve %q", p.curve)
-		}
-		key, err = ecdsa.GenerateKey(curve, rand.Reader)
-	case "ED25519":
-		_, key, err = ed25519.GenerateKey(rand.Reader)
-	default:
-		err = fmt.Errorf("unknown algorithm %v", in["algorithm"])
-	}
-	return key, p, err
-}
-
-// privatePEM encodes a key as pulumi-tls does, which depends on the algorithm.
-func privatePEM(key crypto.Signer) (string, error) {
-	switch k := key.(type) {
-	case *rsa.PrivateKey:
-		return encodePEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(k)), nil
-	case *ecdsa.PrivateKey:
-		der, err := x509.MarshalECPrivateKey(k)
-		return encodePEM("EC PRIVATE KEY", der), err
-	default:
-		der, err := x509.MarshalPKCS8PrivateKey(key)
-		return encodePEM("PRIVATE KEY", der), err
-	}
-}
-
-// openSSH returns the key in OpenSSH's formats. They are empty for P224, which
-// OpenSSH does not support.
-func openSSH(key crypto.Signer) map[string]any {
-	out := map[string]any{"privateKeyOpenssh": "", "publicKeyOpenssh": "", "publicKeyFingerprintMd5": "", "publicKeyFingerprintSha256": ""}
-	public, err := ssh.NewPublicKey(key.Public())
-	if err != nil {
-		return out
-	}
-	out["publicKeyOpenssh"] = string(ssh.MarshalAuthorizedKey(public))
-	out["publicKeyFingerprintMd5"] = ssh.FingerprintLegacyMD5(public)
-	out["publicKeyFingerprintSha256"] = ssh.FingerprintSHA256(public)
-	if b, err := ssh.MarshalPrivateKey(key, ""); err == nil {
-		out["privateKeyOpenssh"] = string(pem.EncodeToMemory(b))
-	}
-	return out
+	return map[string]any{
+		"privateKeyOpenssh": string(pem.EncodeToMemory(private)), "publicKeyOpenssh": string(ssh.MarshalAuthorizedKey(public)),
+		"publicKeyFingerprintMd5": ssh.FingerprintLegacyMD5(public), "publicKeyFingerprintSha256": ssh.FingerprintSHA256(public),
+	}, nil
 }
 
 func encodePEM(kind string, der []byte) string {

@@ -21,11 +21,6 @@ func ec2Resource(prefix, kind string, more func(d *draft)) filler {
 	}
 }
 
-// idOnly returns the filler of associations, which have only an id.
-func idOnly(prefix string) filler {
-	return func(d *draft) error { d.setID(newEC2ID(prefix)); return nil }
-}
-
 // networkFillers covers subnets, routes, gateways and endpoints.
 func networkFillers() map[string]filler {
 	return map[string]filler{
@@ -44,7 +39,10 @@ func networkFillers() map[string]filler {
 			d.setDefault("instanceOwnerId", "")
 			return nil
 		},
-		"aws:ec2/routeTableAssociation:RouteTableAssociation": idOnly("rtbassoc-"),
+		"aws:ec2/routeTableAssociation:RouteTableAssociation": func(d *draft) error {
+			d.setID(newEC2ID("rtbassoc-"))
+			return nil
+		},
 		"aws:ec2/internetGateway:InternetGateway": ec2Resource("igw-", "internet-gateway",
 			func(d *draft) { d.setDefault("vpcId", "") }),
 		"aws:ec2/natGateway:NatGateway":         natGateway,

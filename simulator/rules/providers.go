@@ -9,10 +9,6 @@ func providerRules() []Rule {
 			Source: "AWS General Reference, Regions", Holds: matches(`^[a-z]{2}(-[a-z]+)+-\d$`), Pass: "eu-central-1", Fail: "us-east",
 		},
 		{
-			Type: "pulumi:providers:aws", Path: "allowedAccountIds[*]", Rule: "must be 12 digits",
-			Source: "AWS General Reference, Account identifiers", Holds: matches(`^\d{12}$`), Pass: "123456789012", Fail: "prod",
-		},
-		{
 			Type: "pulumi:providers:aws", Path: "defaultTags.tags", Rule: "at most 50 tags", Source: tagDoc, Holds: maxItems(50),
 			Pass: object{"a": "b"}, Fail: manyTags(51),
 		},

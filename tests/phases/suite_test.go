@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,12 +21,11 @@ import (
 // divide divides the run's wall clock with the Go engine.
 func (r *run) divide(t *testing.T) phases.Result {
 	t.Helper()
-	log := r.log(t)
-	file, err := os.Open(log)
+	folder, name := filepath.Split(r.log(t))
+	log, err := eventlog.Open(os.DirFS(folder), name)
 	require.NoError(t, err)
-	defer file.Close()
 	engine := phases.NewEngine()
-	_, err = eventlog.Lines(t.Context(), file, log, func(event eventlog.Event) error {
+	_, err = log.Read(t.Context(), func(event eventlog.Event) error {
 		engine.Add(event)
 		return nil
 	})

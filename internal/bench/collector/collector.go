@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -70,9 +71,9 @@ func Measure(ctx context.Context, pairs int) (r Result, err error) {
 		slices.Reverse(order)
 	}
 	for build, f := range figures {
-		f.CPU = median(cpu[build])
+		f.CPU = stats.Median(cpu[build])
 	}
-	r.CPURatio = median(ratios)
+	r.CPURatio = stats.Median(ratios)
 	return r, nil
 }
 
@@ -138,9 +139,4 @@ func runMachine(ctx context.Context, binary string) (float64, error) {
 		return 0, fmt.Errorf("read the result %q: %w", out, err)
 	}
 	return run.CPU, nil
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

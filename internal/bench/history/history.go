@@ -19,6 +19,7 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
@@ -102,21 +103,16 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 		mbPerSecond = append(mbPerSecond, float64(mine.Bytes)/1e6/mine.Seconds)
 		ratios = append(ratios, rowsPerSecond[len(rowsPerSecond)-1]*other.Seconds/float64(other.Events))
 	}
-	r.PerSecond, r.MBPerSecond, r.OverStandard = median(perSecond), median(mbPerSecond), median(ratios)
-	r.RowsPerSecond = median(rowsPerSecond)
+	r.PerSecond, r.MBPerSecond, r.OverStandard = stats.Median(perSecond), stats.Median(mbPerSecond), stats.Median(ratios)
+	r.RowsPerSecond = stats.Median(rowsPerSecond)
 	if r.TunedAnswer, err = FirstAnswer(ctx, path, tuned...); err != nil {
 		return r, err
 	}
 	if r.FirstAnswer, err = FirstAnswer(ctx, path); err != nil {
 		return r, err
 	}
-	r.OverServer, r.OverTuned = r.FirstAnswer/median(rowsSeconds), r.TunedAnswer/median(rowsSeconds)
+	r.OverServer, r.OverTuned = r.FirstAnswer/stats.Median(rowsSeconds), r.TunedAnswer/stats.Median(rowsSeconds)
 	return r, nil
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // ReadCommand is the first argument that makes this program a process that reads a log.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -146,10 +147,9 @@ func differences(more, less []sample) (found []sample) {
 }
 
 func median[T any](values []T, value func(T) float64) float64 {
-	var sorted []float64
+	var found []float64
 	for _, v := range values {
-		sorted = append(sorted, value(v))
+		found = append(found, value(v))
 	}
-	slices.Sort(sorted)
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	return stats.Median(found)
 }
