@@ -25,10 +25,10 @@ const (
 var errLine = errors.New("no event")
 
 // typeError is of an event whose fields have other types than expected.
-type typeError struct{ event, field, reason string }
+type typeError struct{ event, field string }
 
 func (e *typeError) Error() string {
-	return fmt.Sprintf("field %s of %s: %s", e.field, e.event, e.reason)
+	return fmt.Sprintf("field %s of %s: unexpected value", e.field, e.event)
 }
 
 // decoder turns lines into events. It uses the memory of an event again for the next. It
@@ -43,11 +43,9 @@ type decoder struct {
 		event TaskStart
 	}
 	taskEnd struct {
-		wire    taskEnd
-		shape   *shape // bound to wire
-		event   TaskEnd
-		metrics TaskMetrics
-		peaks   ExecutorMetrics
+		wire  taskEnd
+		shape *shape // bound to wire
+		event TaskEnd
 	}
 }
 
@@ -74,21 +72,22 @@ type eventKind struct {
 	begin func(d *decoder) *shape
 }
 
-// wire is what an event is decoded into.
-type wire[T any] interface {
+// kindOf describes the events of a name. They are decoded into a T, which is the event if it
+// has no method that makes it.
+func kindOf[T any, P interface {
 	*T
 	easyjson.Unmarshaler
-	event(d *decoder) Event
-}
-
-// kindOf describes the events of a name.
-func kindOf[T any, P wire[T]](s shapes, name string) *eventKind {
+}](s shapes, name string) *eventKind {
 	return &eventKind{name, s.of(reflect.TypeFor[T](), maxText), func(d *decoder, line []byte) (Event, error) {
 		parsed := P(new(T))
 		if err := d.unmarshal(line, parsed); err != nil {
 			return nil, err
 		}
-		return parsed.event(d), nil
+		if wire, ok := any(parsed).(interface{ event(d *decoder) Event }); ok {
+			return wire.event(d), nil
+		}
+		event, _ := any(parsed).(Event)
+		return event, nil
 	}, nil}
 }
 
@@ -98,39 +97,37 @@ var kinds = sync.OnceValue(func() map[string]*eventKind {
 	for _, k := range []*eventKind{
 		{taskStartEvent, s.of(reflect.TypeFor[taskStart](), maxText), (*decoder).decodeTaskStart, (*decoder).beginTaskStart},
 		{taskEndEvent, s.of(reflect.TypeFor[taskEnd](), maxText), (*decoder).decodeTaskEnd, (*decoder).beginTaskEnd},
-		kindOf[stageSubmitted](s, "SparkListenerStageSubmitted"),
-		kindOf[stageCompleted](s, "SparkListenerStageCompleted"),
-		kindOf[stageExecutorMetrics](s, "SparkListenerStageExecutorMetrics"),
+		kindOf[StageSubmitted](s, "SparkListenerStageSubmitted"),
+		kindOf[StageCompleted](s, "SparkListenerStageCompleted"),
+		kindOf[StageExecutorMetrics](s, "SparkListenerStageExecutorMetrics"),
 		kindOf[executorMetricsUpdate](s, "SparkListenerExecutorMetricsUpdate"),
-		kindOf[jobStart](s, "SparkListenerJobStart"),
+		kindOf[JobStart](s, "SparkListenerJobStart"),
 		kindOf[jobEnd](s, "SparkListenerJobEnd"),
-		kindOf[executorAdded](s, "SparkListenerExecutorAdded"),
+		kindOf[ExecutorAdded](s, "SparkListenerExecutorAdded"),
 		kindOf[resourceProfileAdded](s, "SparkListenerResourceProfileAdded"),
-		kindOf[executorRemoved](s, "SparkListenerExecutorRemoved"),
-		kindOf[executorExcluded](s, "SparkListenerExecutorExcluded"),
-		kindOf[executorExcluded](s, "SparkListenerExecutorBlacklisted"),
-		kindOf[executorExcluded](s, "SparkListenerNodeExcluded"),
-		kindOf[executorExcluded](s, "SparkListenerNodeBlacklisted"),
-		kindOf[executorExcluded](s, "SparkListenerExecutorExcludedForStage"),
-		kindOf[executorExcluded](s, "SparkListenerExecutorBlacklistedForStage"),
-		kindOf[executorExcluded](s, "SparkListenerNodeExcludedForStage"),
-		kindOf[executorExcluded](s, "SparkListenerNodeBlacklistedForStage"),
+		kindOf[ExecutorRemoved](s, "SparkListenerExecutorRemoved"),
+		kindOf[ExecutorExcluded](s, "SparkListenerExecutorExcluded"),
+		kindOf[ExecutorExcluded](s, "SparkListenerExecutorBlacklisted"),
+		kindOf[ExecutorExcluded](s, "SparkListenerNodeExcluded"),
+		kindOf[ExecutorExcluded](s, "SparkListenerNodeBlacklisted"),
+		kindOf[ExecutorExcluded](s, "SparkListenerExecutorExcludedForStage"),
+		kindOf[ExecutorExcluded](s, "SparkListenerExecutorBlacklistedForStage"),
+		kindOf[ExecutorExcluded](s, "SparkListenerNodeExcludedForStage"),
+		kindOf[ExecutorExcluded](s, "SparkListenerNodeBlacklistedForStage"),
 		kindOf[executorUnexcluded](s, "SparkListenerExecutorUnexcluded"),
 		kindOf[executorUnexcluded](s, "SparkListenerExecutorUnblacklisted"),
 		kindOf[executorUnexcluded](s, "SparkListenerNodeUnexcluded"),
 		kindOf[executorUnexcluded](s, "SparkListenerNodeUnblacklisted"),
-		kindOf[blockManagerAdded](s, "SparkListenerBlockManagerAdded"),
-		kindOf[blockManagerRemoved](s, "SparkListenerBlockManagerRemoved"),
-		kindOf[environmentUpdate](s, "SparkListenerEnvironmentUpdate"),
-		kindOf[applicationStart](s, "SparkListenerApplicationStart"),
-		kindOf[applicationEnd](s, "SparkListenerApplicationEnd"),
-		kindOf[logStart](s, "SparkListenerLogStart"),
-		kindOf[logStart](s, metadataEvent), // some of Databricks' logs have no other version
-		kindOf[sqlStart](s, sqlEvents+"SparkListenerSQLExecutionStart"),
-		kindOf[sqlPlan](s, sqlEvents+"SparkListenerSQLAdaptiveExecutionUpdate"),
-		kindOf[sqlMetrics](s, sqlEvents+"SparkListenerSQLAdaptiveSQLMetricUpdates"),
+		kindOf[BlockManagerAdded](s, "SparkListenerBlockManagerAdded"),
+		kindOf[EnvironmentUpdate](s, "SparkListenerEnvironmentUpdate"),
+		kindOf[ApplicationStart](s, "SparkListenerApplicationStart"),
+		kindOf[ApplicationEnd](s, "SparkListenerApplicationEnd"),
+		kindOf[LogStart](s, "SparkListenerLogStart"),
+		kindOf[LogStart](s, metadataEvent), // some of Databricks' logs have no other version
+		kindOf[SQLStart](s, sqlEvents+"SparkListenerSQLExecutionStart"),
+		kindOf[SQLPlan](s, sqlEvents+"SparkListenerSQLAdaptiveExecutionUpdate"),
 		kindOf[driverAccumulators](s, sqlEvents+"SparkListenerDriverAccumUpdates"),
-		kindOf[sqlEnd](s, sqlEvents+"SparkListenerSQLExecutionEnd"),
+		kindOf[SQLEnd](s, sqlEvents+"SparkListenerSQLExecutionEnd"),
 	} {
 		all[k.name] = k
 	}
@@ -227,7 +224,7 @@ func (d *decoder) decodeTaskStart(line []byte) (Event, error) {
 	if err := d.unmarshal(line, &t.wire); err != nil {
 		return nil, err
 	}
-	t.event.Task = t.wire.Info.task(t.wire.Stage, t.wire.Attempt)
+	t.event.Task = t.wire.Info.of(t.wire.Stage, t.wire.Attempt)
 	return &t.event, nil
 }
 
@@ -241,13 +238,13 @@ func (d *decoder) decodeTaskEnd(line []byte) (Event, error) {
 	if err := d.unmarshal(line, &t.wire); err != nil {
 		return nil, err
 	}
-	return t.wire.end(d), nil
+	t.event = t.wire.end()
+	return &t.event, nil
 }
 
 // typeError names the field that the lexer stumbled over, not its value: it may be
 // somebody's secret.
 func (d *decoder) typeError(event string, line []byte, err error) error {
-	reason := "unexpected value"
 	var lexer *jlexer.LexerError
 	field := "?"
 	if errors.As(err, &lexer) {
@@ -256,5 +253,5 @@ func (d *decoder) typeError(event string, line []byte, err error) error {
 			field = before[strings.LastIndexByte(before[:i], '"')+1 : i]
 		}
 	}
-	return &typeError{event: event, field: field, reason: reason}
+	return &typeError{event: event, field: field}
 }

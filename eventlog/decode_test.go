@@ -43,7 +43,9 @@ func TestEventsOfAllKinds(t *testing.T) {
 				`"Log Urls":{"stderr":"http://a"},"Attributes":{},"Resources":{},"Resource Profile Id":0,"Registration Time":4,` +
 				`"Request Time":3}}`,
 			&eventlog.ExecutorAdded{
-				Time: 5, ID: "1", Host: "h", Cores: 4, Logs: map[string]string{"stderr": "http://a"}, ResourceProfile: new(int64(0)),
+				Time: 5, ID: "1", ExecutorInfo: eventlog.ExecutorInfo{
+					Host: "h", Cores: 4, Logs: map[string]string{"stderr": "http://a"}, ResourceProfile: new(int64(0)),
+				},
 			},
 		},
 		{
@@ -91,14 +93,12 @@ func TestEventsOfAllKinds(t *testing.T) {
 				`"Timestamp":5,` +
 				`"Maximum Onheap Memory":9,"Maximum Offheap Memory":0}`,
 			&eventlog.BlockManagerAdded{
-				Time: 5, Executor: "1", Host: "h", Port: 7, MaxMemory: 9, MaxOnHeap: new(int64(9)), MaxOff: new(int64(0)),
+				Time: 5, BlockManagerID: eventlog.BlockManagerID{Executor: "1", Host: "h", Port: 7}, MaxMemory: 9,
 			},
 		},
 		{
 			`{"Event":"SparkListenerBlockManagerRemoved","Block Manager ID":{"Executor ID":"1","Host":"h","Port":7},"Timestamp":5}`,
-			&eventlog.BlockManagerRemoved{
-				Time: 5, Executor: "1",
-			},
+			nil,
 		},
 		{
 			`{"Event":"SparkListenerStageExecutorMetrics","Executor ID":"1","Stage ID":2,"Stage Attempt ID":1,` +
@@ -117,7 +117,7 @@ func TestEventsOfAllKinds(t *testing.T) {
 				`"spark.scheduler.pool":"p"}}`,
 			&eventlog.JobStart{
 				Time: 5, Stages: []eventlog.Stage{{Name: "n", Tasks: 4, ResourceProfile: new(int64(0))},
-					{ID: 1, Tasks: 2, Parents: []int64{0}}},
+					{ID: 1, Tasks: 2}},
 				Properties: eventlog.JobProperties{Execution: new(int64(0)), Group: "g", Pool: "p"},
 			},
 		},
@@ -142,7 +142,10 @@ func TestEventsOfAllKinds(t *testing.T) {
 				`{"ID":3,"Name":"internal.metrics.resultSize","Value":7,"Internal":true},{"ID":4,"Value":0,"Metadata":"sql"},` +
 				`{"ID":5,"Value":[{"Block ID":"b"}],"Metadata":"sql"},{"ID":6,"Metadata":"sql"}]}}`,
 			&eventlog.StageCompleted{Stage: eventlog.Stage{
-				ID: 1, Attempt: 2, Submitted: 5, Completed: 6, Failure: "f", Accumulators: []eventlog.Accumulator{{ID: 1, Value: 250}, {ID: 4}},
+				ID: 1, Attempt: 2, Submitted: 5, Completed: 6, Failure: "f", Accumulables: []eventlog.Accumulable{
+					{ID: 1, Value: new(int64(250)), Metadata: "sql"}, {ID: 2, Metadata: "sql"}, {ID: 3, Value: new(int64(7))},
+					{ID: 4, Value: new(int64(0)), Metadata: "sql"}, {ID: 5, Metadata: "sql"}, {ID: 6, Metadata: "sql"},
+				},
 			}},
 		},
 		{
@@ -169,9 +172,7 @@ func TestEventsOfAllKinds(t *testing.T) {
 		{
 			`{"Event":"` + sql + `SparkListenerSQLAdaptiveSQLMetricUpdates","executionId":7,"sqlPlanMetrics":[{"name":"n",` +
 				`"accumulatorId":3,"metricType":"sum"}]}`,
-			&eventlog.SQLMetrics{
-				ID: 7, Metrics: []eventlog.PlanMetric{{Name: "n", Accumulator: 3, Type: "sum"}},
-			},
+			nil,
 		},
 		{
 			`{"Event":"` + sql + `SparkListenerDriverAccumUpdates","executionId":7,"accumUpdates":[[0,5],[3,0]]}`,
@@ -196,7 +197,11 @@ func TestEventsOfAllKinds(t *testing.T) {
 			nil,
 		},
 	} {
-		require.Equal(t, c.want, eventOf(t, c.line), c.line)
+		got := eventOf(t, c.line)
+		require.Equal(t, c.want, got, c.line)
+		if stage, ok := got.(*eventlog.StageCompleted); ok {
+			require.Equal(t, []eventlog.Accumulator{{ID: 1, Value: 250}, {ID: 4}}, stage.Accumulators(), "numbers of SQL metrics only")
+		}
 	}
 }
 
@@ -219,9 +224,13 @@ func TestTaskMetrics(t *testing.T) {
 	require.Equal(t, &eventlog.TaskMetrics{
 		DeserializeTime: 1, DeserializeCPUTime: 2, RunTime: 3, CPUTime: 4, PeakExecutionMemory: 5, ResultSize: 6, JVMGCTime: 7,
 		ResultSerialization: 8,
-		MemorySpilled:       9, DiskSpilled: 10, RemoteBlocks: 11, LocalBlocks: 12, FetchWaitTime: 13, RemoteBytes: 14, RemoteToDisk: 15,
-		LocalBytes:  16,
-		ReadRecords: 17, WriteBytes: 18, WriteTime: 19, WriteRecords: 20, InputBytes: 21, InputRecords: 22, OutputBytes: 23, OutputRecords: 24,
+		MemorySpilled:       9, DiskSpilled: 10,
+		ShuffleRead: eventlog.ShuffleRead{
+			RemoteBlocks: 11, LocalBlocks: 12, FetchWaitTime: 13, RemoteBytes: 14, RemoteToDisk: 15, LocalBytes: 16, ReadRecords: 17,
+		},
+		ShuffleWrite: eventlog.ShuffleWrite{WriteBytes: 18, WriteTime: 19, WriteRecords: 20},
+		TaskInput:    eventlog.TaskInput{InputBytes: 21, InputRecords: 22},
+		TaskOutput:   eventlog.TaskOutput{OutputBytes: 23, OutputRecords: 24},
 	}, end.Metrics)
 	require.Equal(t, &eventlog.ExecutorMetrics{}, end.Peaks, "they were measured, and are 0")
 	require.Equal(t, eventlog.Task{

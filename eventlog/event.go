@@ -1,42 +1,68 @@
 package eventlog
 
-// Event is an event of Spark's listener bus: a pointer to one of the types of this file.
-// Times are milliseconds since 1970; 0 is a time that Spark left out. Fields are those of
-// org.apache.spark.util.JsonProtocol, for SQL those of
-// org.apache.spark.sql.execution.ui. What a version of Spark leaves out is zero or nil.
+// Event is an event of Spark's listener bus: a pointer to one of the exported types of the files
+// event….go. Times are milliseconds since 1970; 0 is a time that Spark left out. Fields are
+// those of org.apache.spark.util.JsonProtocol, for SQL and exclusions those of Jackson's view of
+// the case classes, in the order in which Spark writes them: see skimmer.expected. What a version
+// of Spark leaves out is zero or nil. Where an event has another form than its JSON, an
+// unexported type has that.
 //
 // A TaskStart or TaskEnd and what it points to are valid until the next event is read.
 // Other events, and all texts, may be kept.
 type Event interface{ isEvent() }
 
 // LogStart is the first line of a log.
-type LogStart struct{ SparkVersion string }
+//
+//easyjson:json
+type LogStart struct {
+	SparkVersion string `json:"Spark Version"`
+}
 
 // ApplicationStart is the start of a SparkContext.
+//
+//easyjson:json
 type ApplicationStart struct {
-	Time     int64
-	Name, ID string
-	User     string
-	Attempt  string // YARN's, "" in client mode
-	// DriverLogs are the URLs of the driver's logs by name.
-	DriverLogs map[string]string
+	Name       string            `json:"App Name"`
+	ID         string            `json:"App ID"`
+	Time       int64             `json:"Timestamp"`
+	User       string            `json:"User"`
+	Attempt    string            `json:"App Attempt ID"` // YARN's, "" in client mode
+	DriverLogs map[string]string `json:"Driver Logs"`    // URLs by name
 }
 
 // ApplicationEnd is the stop of a SparkContext.
-type ApplicationEnd struct{ Time int64 }
+//
+//easyjson:json
+type ApplicationEnd struct {
+	Time int64 `json:"Timestamp"`
+}
 
 // EnvironmentUpdate carries the configuration. Spark sends it again when a job adds a file.
+//
+//easyjson:json
 type EnvironmentUpdate struct {
-	JVM, Spark, Hadoop, System, Metrics map[string]string
+	JVM     map[string]string `json:"JVM Information"`
+	Spark   map[string]string `json:"Spark Properties"`
+	Hadoop  map[string]string `json:"Hadoop Properties"`
+	System  map[string]string `json:"System Properties"`
+	Metrics map[string]string `json:"Metrics Properties"`
 }
 
 // ExecutorAdded is an executor that registered.
+//
+//easyjson:json
 type ExecutorAdded struct {
-	Time            int64
-	ID, Host        string
-	Cores           int64
-	Logs            map[string]string // URLs by name
-	ResourceProfile *int64
+	Time         int64  `json:"Timestamp"`
+	ID           string `json:"Executor ID"`
+	ExecutorInfo `json:"Executor Info"`
+}
+
+// ExecutorInfo describes an executor.
+type ExecutorInfo struct {
+	Host            string            `json:"Host"`
+	Cores           int64             `json:"Total Cores"`
+	Logs            map[string]string `json:"Log Urls"` // URLs by name
+	ResourceProfile *int64            `json:"Resource Profile Id"`
 }
 
 // ResourceProfileAdded is what stages and executors may ask for; since Spark 3.1.
@@ -45,38 +71,63 @@ type ResourceProfileAdded struct {
 	TaskCPUs float64 // cores of a task
 }
 
+//easyjson:json
+type resourceProfileAdded struct {
+	ID    int64 `json:"Resource Profile Id"`
+	Tasks struct {
+		CPUs struct {
+			Amount float64 `json:"Amount"`
+		} `json:"cpus"`
+	} `json:"Task Resource Requests"`
+}
+
+func (j *resourceProfileAdded) event(*decoder) Event {
+	return &ResourceProfileAdded{ID: j.ID, TaskCPUs: j.Tasks.CPUs.Amount}
+}
+
 // ExecutorRemoved is an executor that ended or was lost.
+//
+//easyjson:json
 type ExecutorRemoved struct {
-	Time   int64
-	ID     string
-	Reason string
+	Time   int64  `json:"Timestamp"`
+	ID     string `json:"Executor ID"`
+	Reason string `json:"Removed Reason"`
 }
 
 // ExecutorExcluded is an executor, or all of a host, that get no more tasks. Spark 3.1 and
 // later also writes the event of the older name, ExecutorBlacklisted; both are this type.
+//
+//easyjson:json
 type ExecutorExcluded struct {
-	Time    int64
-	ID      string // "" if it is about a host
-	Host    string // "" if it is about an executor
-	Undo    bool   // it gets tasks again
-	Stage   *int64 // of which it gets none; nil: of any
-	Attempt int64  // of the stage
+	Time    int64  `json:"time"`
+	ID      string `json:"executorId"`     // "" if it is about a host
+	Host    string `json:"hostId"`         // "" if it is about an executor
+	Undo    bool   `json:"-"`              // it gets tasks again
+	Stage   *int64 `json:"stageId"`        // of which it gets none; nil: of any
+	Attempt int64  `json:"stageAttemptId"` // of the stage
+}
+
+//easyjson:json
+type executorUnexcluded struct{ ExecutorExcluded }
+
+func (j *executorUnexcluded) event(*decoder) Event {
+	return &ExecutorExcluded{Time: j.Time, ID: j.ID, Host: j.Host, Undo: true}
+}
+
+// BlockManagerID names a block manager by its executor.
+type BlockManagerID struct {
+	Executor string `json:"Executor ID"`
+	Host     string `json:"Host"`
+	Port     int64  `json:"Port"`
 }
 
 // BlockManagerAdded is a block manager that registered.
+//
+//easyjson:json
 type BlockManagerAdded struct {
-	Time              int64
-	Executor          string
-	Host              string
-	Port              int64
-	MaxMemory         int64
-	MaxOnHeap, MaxOff *int64
-}
-
-// BlockManagerRemoved is a block manager that is gone.
-type BlockManagerRemoved struct {
-	Time     int64
-	Executor string
+	BlockManagerID `json:"Block Manager ID"`
+	MaxMemory      int64 `json:"Maximum Memory"`
+	Time           int64 `json:"Timestamp"`
 }
 
 // ExecutorMetrics are peaks of an executor's memory, in bytes (SparkListenerStageExecutorMetrics,
@@ -95,164 +146,31 @@ type ExecutorMetrics struct {
 }
 
 // StageExecutorMetrics are an executor's peaks in a stage, or the driver's so far: stage -1.
+//
+//easyjson:json
 type StageExecutorMetrics struct {
-	Executor       string
-	Stage, Attempt int64
-	Peaks          ExecutorMetrics
+	Executor string          `json:"Executor ID"`
+	Stage    int64           `json:"Stage ID"`
+	Attempt  int64           `json:"Stage Attempt ID"`
+	Peaks    ExecutorMetrics `json:"Executor Metrics"`
 }
 
-// JobStart is a job, with all stages that it may need.
-type JobStart struct {
-	ID, Time   int64
-	Stages     []Stage // without accumulators
-	Properties JobProperties
+// executorMetricsUpdate is a heartbeat. Of logs, only the driver's are there, whose peaks
+// belong to no stage (org.apache.spark.scheduler.EventLoggingListener.onExecutorMetricsUpdate).
+//
+//easyjson:json
+type executorMetricsUpdate struct {
+	Executor string                 `json:"Executor ID"`
+	Updates  []StageExecutorMetrics `json:"Executor Metrics Updated"`
 }
 
-// JobProperties are the local properties of a job that this project uses.
-type JobProperties struct {
-	Execution     *int64 // spark.sql.execution.id
-	Description   string // spark.job.description
-	Group         string // spark.jobGroup.id
-	CallSite      string // callSite.short
-	Pool          string // spark.scheduler.pool
-	Query, Batch  string // sql.streaming.queryId, streaming.sql.batchId
-	ThreadParent  string // traceparent
-	SessionParent string // platform.SparkTraceparent
-}
-
-// JobEnd is the end of a job.
-type JobEnd struct {
-	ID, Time int64
-	Failure  string // "" if it succeeded
-}
-
-// Stage is an attempt of a stage.
-type Stage struct {
-	ID, Attempt          int64
-	Name                 string
-	Tasks                int64
-	Submitted, Completed int64
-	Failure              string // "" if it succeeded, or still runs
-	ResourceProfile      *int64
-	Parents              []int64
-	// Accumulators are totals over the stage's tasks, only of SQL metrics and only in StageCompleted.
-	Accumulators []Accumulator
-}
-
-// Accumulator is the value of an accumulator. Only those with a number are kept.
-type Accumulator struct {
-	ID    int64
-	Value int64
-}
-
-// StageSubmitted is an attempt that starts. Properties are those of its job.
-type StageSubmitted struct {
-	Stage
-	Properties JobProperties
-}
-
-// StageCompleted is an attempt that ended.
-type StageCompleted struct{ Stage }
-
-// Task is an attempt of a task.
-type Task struct {
-	ID                    int64 // unique in the application
-	StageID, StageAttempt int64
-	Index, Attempt        int64
-	Launched, Finished    int64
-	GettingResult         int64 // when the driver began to fetch the result, 0 if it did not
-	Executor, Host        string
-	Locality              string
-	Speculative           bool
-	Failed, Killed        bool
-}
-
-// TaskStart is a task that was launched.
-type TaskStart struct{ Task }
-
-// Outcomes of tasks: of one that succeeded, and of one that threw an exception.
-const (
-	Success          = "Success"
-	ExceptionFailure = "ExceptionFailure"
-)
-
-// TaskEnd is a task that ended.
-type TaskEnd struct {
-	Task
-	Type    string // "ResultTask" or "ShuffleMapTask"
-	Outcome string // class of the TaskEndReason: Success, ExceptionFailure, "TaskKilled", …
-	Failure string // what went wrong, in words, beginning with its class; cut
-	// Error is what Spark's UI and REST API show (TaskFailedReason.toErrorString), cut.
-	Error string
-	// CountsAsFailure is false for ends that Spark does not count (FetchFailed,
-	// TaskKilled, TaskCommitDenied, an executor lost for reasons outside the application).
-	CountsAsFailure bool
-	Metrics         *TaskMetrics // nil if the task had none
-	Peaks           *ExecutorMetrics
-}
-
-// TaskMetrics are a task's metrics, in Spark's units: milliseconds, but nanoseconds for
-// CPU and shuffle write times; bytes; records.
-type TaskMetrics struct {
-	DeserializeTime, DeserializeCPUTime                  int64
-	RunTime, CPUTime                                     int64
-	ResultSize, JVMGCTime, ResultSerialization           int64
-	MemorySpilled, DiskSpilled, PeakExecutionMemory      int64
-	InputBytes, InputRecords, OutputBytes, OutputRecords int64
-	RemoteBlocks, LocalBlocks, FetchWaitTime             int64
-	RemoteBytes, RemoteToDisk, LocalBytes, ReadRecords   int64
-	WriteBytes, WriteTime, WriteRecords                  int64
-}
-
-// SQLStart is a SQL execution that starts.
-type SQLStart struct {
-	ID, Time    int64
-	Root        *int64 // the execution that it is part of, its own id if of none; since Spark 3.4
-	Description string // cut
-	PlanLength  int64  // characters of the physical plan's text, uncut
-	Plan        PlanNode
-}
-
-// SQLPlan is a new version of the plan of an execution (adaptive execution).
-type SQLPlan struct {
-	ID         int64
-	PlanLength int64
-	Plan       PlanNode
-}
-
-// SQLMetrics are metrics that adaptive execution adds to an execution
-// (SparkListenerSQLAdaptiveSQLMetricUpdates).
-type SQLMetrics struct {
-	ID      int64
-	Metrics []PlanMetric
-}
-
-// DriverAccumulators are values of SQL metrics that the driver sets
-// (SparkListenerDriverAccumUpdates).
-type DriverAccumulators struct {
-	Execution int64
-	Updates   []Accumulator
-}
-
-// SQLEnd is the end of a SQL execution.
-type SQLEnd struct {
-	ID, Time int64
-	Failure  string // "" if it succeeded; since Spark 3.4
-}
-
-// PlanNode is an operator of a plan (org.apache.spark.sql.execution.SparkPlanInfo).
-type PlanNode struct {
-	Name     string
-	Text     string // simpleString, cut
-	Children []PlanNode
-	Metrics  []PlanMetric
-}
-
-// PlanMetric is a metric of an operator.
-type PlanMetric struct {
-	Name        string
-	Accumulator int64
-	Type        string // sum, size, timing, nsTiming or average
+func (j *executorMetricsUpdate) event(*decoder) Event {
+	if len(j.Updates) == 0 {
+		return nil
+	}
+	latest := &j.Updates[len(j.Updates)-1]
+	latest.Executor = j.Executor
+	return latest
 }
 
 // Lost says that the source lacks events, and why.
@@ -285,7 +203,6 @@ func (*ResourceProfileAdded) isEvent() {}
 func (*ExecutorRemoved) isEvent()      {}
 func (*ExecutorExcluded) isEvent()     {}
 func (*BlockManagerAdded) isEvent()    {}
-func (*BlockManagerRemoved) isEvent()  {}
 func (*StageExecutorMetrics) isEvent() {}
 func (*JobStart) isEvent()             {}
 func (*JobEnd) isEvent()               {}
@@ -295,7 +212,6 @@ func (*TaskStart) isEvent()            {}
 func (*TaskEnd) isEvent()              {}
 func (*SQLStart) isEvent()             {}
 func (*SQLPlan) isEvent()              {}
-func (*SQLMetrics) isEvent()           {}
 func (*DriverAccumulators) isEvent()   {}
 func (*SQLEnd) isEvent()               {}
 func (*Lost) isEvent()                 {}

@@ -42,5 +42,5 @@ func TestGeneratedDecodersAreCurrent(t *testing.T) {
 	require.True(t, found, "%s has no header", generatedFile)
 	got = append([]byte("func "), got...)
 	require.True(t, bytes.Equal(bytes.TrimSpace(want), bytes.TrimSpace(got)),
-		"%s is not what easyjson generates from wire_*.go: run `go generate ./eventlog`", generatedFile)
+		"%s is not what easyjson generates from event*.go: run `go generate ./eventlog`", generatedFile)
 }

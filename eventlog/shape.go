@@ -3,7 +3,6 @@ package eventlog
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -43,25 +42,10 @@ const (
 	kindMap // an object whose members all have one shape
 )
 
-// Types that say more than that a value is a number.
-type (
-	// length is the number of characters (code points) of a text that is not kept.
-	length int64
-	// integer is an integer that Spark writes as a number or as text. Other values are
-	// absent.
-	integer int64
-)
-
 // shapes makes shapes, one for each type: types may contain themselves.
 type shapes map[reflect.Type]*shape
 
 func (s shapes) of(t reflect.Type, limit int) *shape {
-	switch t {
-	case reflect.TypeFor[length]():
-		return &shape{kind: kindLength}
-	case reflect.TypeFor[integer]():
-		return &shape{kind: kindInteger}
-	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		pointed := *s.of(t.Elem(), limit)
@@ -92,7 +76,7 @@ func (s shapes) object(t reflect.Type) *shape {
 	s[t] = object
 	for _, field := range memberFields(t) {
 		name := memberTag(field)
-		object.members = append(object.members, member{name, `"` + name + `":`, s.of(field.Type, maxText)})
+		object.members = append(object.members, member{name, `"` + name + `":`, s.ofField(field)})
 	}
 	for i, m := range object.members {
 		slot := hash([]byte(m.name))
@@ -104,10 +88,36 @@ func (s shapes) object(t reflect.Type) *shape {
 	return object
 }
 
-// memberFields returns the fields of a struct that are members of an object. Those that
-// are embedded are none: their fields follow.
-func memberFields(t reflect.Type) []reflect.StructField {
-	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return memberTag(f) == "" })
+// ofField returns the shape of a field's values. Its tag skim may say more than its type:
+// "length" is the number of characters (code points) of a text that is not kept, "integer" an
+// integer that Spark writes as a number or as text, and other values are absent. For "word",
+// see targets.
+func (s shapes) ofField(f reflect.StructField) *shape {
+	switch f.Tag.Get("skim") {
+	case "length":
+		return &shape{kind: kindLength}
+	case "integer":
+		return &shape{kind: kindInteger, keepZero: f.Type.Kind() == reflect.Pointer}
+	}
+	return s.of(f.Type, maxText)
+}
+
+// memberFields returns the fields of a struct that are members of an object, and those of
+// what it embeds without a name.
+func memberFields(t reflect.Type) (fields []reflect.StructField) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch name := memberTag(f); {
+		case f.Anonymous && name == "":
+			for _, embedded := range memberFields(f.Type) {
+				embedded.Index = append([]int{i}, embedded.Index...)
+				fields = append(fields, embedded)
+			}
+		case name != "" && name != "-":
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }
 
 func memberTag(f reflect.StructField) string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -105,19 +106,9 @@ func withLength(t *testing.T, line []byte) []byte {
 	return line
 }
 
-// withIntegers takes the quotes from the values of SQL metrics.
+// withIntegers takes the quotes from the values of SQL metrics, and from ids of executions.
 func withIntegers(line []byte) []byte {
-	for _, key := range []string{`"Value":"`} {
-		for {
-			before, rest, ok := bytes.Cut(line, []byte(key))
-			if !ok {
-				return line
-			}
-			value, after, _ := bytes.Cut(rest, []byte(`"`))
-			line = slices.Concat(before, []byte(`"Value":`), value, after)
-		}
-	}
-	return line
+	return regexp.MustCompile(`"(Value|spark\.sql\.execution\.id)":"([^"]*)"`).ReplaceAll(line, []byte(`"$1":$2`))
 }
 
 // normalize makes empty slices and maps nil: absent and empty are one.
@@ -154,57 +145,53 @@ func wireOf(t testing.TB, name string) easyjson.Unmarshaler {
 	case "TaskEnd":
 		return &taskEnd{}
 	case "StageSubmitted":
-		return &stageSubmitted{}
+		return &StageSubmitted{}
 	case "StageCompleted":
-		return &stageCompleted{}
+		return &StageCompleted{}
 	case "StageExecutorMetrics":
-		return &stageExecutorMetrics{}
+		return &StageExecutorMetrics{}
 	case "ExecutorMetricsUpdate":
 		return &executorMetricsUpdate{}
 	case "JobStart":
-		return &jobStart{}
+		return &JobStart{}
 	case "JobEnd":
 		return &jobEnd{}
 	case "ExecutorAdded":
-		return &executorAdded{}
+		return &ExecutorAdded{}
 	case "ResourceProfileAdded":
 		return &resourceProfileAdded{}
 	case "ExecutorRemoved":
-		return &executorRemoved{}
+		return &ExecutorRemoved{}
 	case "BlockManagerAdded":
-		return &blockManagerAdded{}
-	case "BlockManagerRemoved":
-		return &blockManagerRemoved{}
+		return &BlockManagerAdded{}
 	case "EnvironmentUpdate":
-		return &environmentUpdate{}
+		return &EnvironmentUpdate{}
 	case "ApplicationStart":
-		return &applicationStart{}
+		return &ApplicationStart{}
 	case "ApplicationEnd":
-		return &applicationEnd{}
+		return &ApplicationEnd{}
 	case "LogStart":
-		return &logStart{}
+		return &LogStart{}
 	case "SQLExecutionStart":
-		return &sqlStart{}
+		return &SQLStart{}
 	case "SQLAdaptiveExecutionUpdate":
-		return &sqlPlan{}
-	case "SQLAdaptiveSQLMetricUpdates":
-		return &sqlMetrics{}
+		return &SQLPlan{}
 	case "DriverAccumUpdates":
 		return &driverAccumulators{}
 	case "SQLExecutionEnd":
-		return &sqlEnd{}
+		return &SQLEnd{}
 	}
-	return &executorExcluded{}
+	return &ExecutorExcluded{}
 }
 
 func TestTextsAreCut(t *testing.T) {
 	of := shapes{}.of(reflect.TypeFor[struct {
-		Text   string   `json:"text"`
-		Length length   `json:"length"`
-		Value  *integer `json:"value"`
-		Zero   *int64   `json:"zero"`
-		Number int64    `json:"number"`
-		List   []int64  `json:"list"`
+		Text   string  `json:"text"`
+		Length int64   `json:"length" skim:"length"`
+		Value  *int64  `json:"value" skim:"integer"`
+		Zero   *int64  `json:"zero"`
+		Number int64   `json:"number"`
+		List   []int64 `json:"list"`
 	}](), maxText)
 	of.members[0].max = 8
 	for line, want := range map[string]string{

@@ -12,15 +12,12 @@ import (
 // decoded. The end of a task has some forty numbers, and such events are most of a log.
 type targets struct {
 	number *int64
-	word   *word
-	last   word // that word was set to: the next one is mostly the same
+	word   *string // a text that many events share: the skimmer keeps one copy of each
+	last   string  // that word was set to: the next one is mostly the same
 	// begin, of an object behind a pointer, clears the memory of the object and sets the
 	// pointer to it, if the pointer is nil.
 	begin func()
 }
-
-// word is a text that many events share. A skimmer keeps one copy of each.
-type word string
 
 // bind returns a copy of the shape of v's type with the targets in v: its integers and
 // words, also those of structs within. v must stay where it is. All else is copied, and
@@ -30,20 +27,21 @@ func bind(of *shape, v reflect.Value) *shape {
 	bound.members = nil
 	for i, field := range memberFields(v.Type()) {
 		m := of.members[i]
-		bound.members = append(bound.members, member{m.name, m.quoted, bindValue(m.shape, v.FieldByIndex(field.Index))})
+		value := bindValue(m.shape, v.FieldByIndex(field.Index), field.Tag.Get("skim") == "word")
+		bound.members = append(bound.members, member{m.name, m.quoted, value})
 	}
 	return &bound
 }
 
-func bindValue(of *shape, v reflect.Value) *shape {
+func bindValue(of *shape, v reflect.Value, isWord bool) *shape {
 	bound := *of
 	switch into := v.Addr().Interface().(type) {
 	case *int64:
 		bound.number = into
-		return &bound
-	case *word:
-		bound.word = into
-		return &bound
+	case *string:
+		if isWord {
+			bound.word = into
+		}
 	}
 	switch {
 	case of.kind != kindObject:
@@ -95,7 +93,7 @@ func (s *skimmer) storeWord(of *shape) bool {
 	if rest[0] != '"' {
 		return false
 	}
-	if size := len(of.last); size > 0 && len(rest) > size+1 && rest[1+size] == '"' && string(rest[1:1+size]) == string(of.last) {
+	if size := len(of.last); size > 0 && len(rest) > size+1 && rest[1+size] == '"' && string(rest[1:1+size]) == of.last {
 		*of.word = of.last
 		s.at += size + 2
 		return true
@@ -109,7 +107,7 @@ func (s *skimmer) storeWord(of *shape) bool {
 		return false
 	}
 	if size > 0 {
-		of.last = word(s.words.ofBytes(text))
+		of.last = s.words.ofBytes(text)
 		*of.word = of.last
 	}
 	s.at += size + 2
@@ -130,7 +128,7 @@ func (s *skimmer) storeCopied(of *shape, from int) bool {
 		if json.Unmarshal(bytes.ToValidUTF8(copied, []byte("\ufffd")), &text) != nil {
 			return false
 		}
-		*of.word = word(s.words.of(text))
+		*of.word = s.words.of(text)
 		return true
 	}
 	return false

@@ -86,7 +86,7 @@ func (v taskStart) MarshalEasyJSON(w *jwriter.Writer) {
 func (v *taskStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
 	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog1(in *jlexer.Lexer, out *taskInfo) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog1(in *jlexer.Lexer, out *Task) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -128,19 +128,19 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog1(in *jl
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Executor = word(in.String())
+				out.Executor = string(in.String())
 			}
 		case "Host":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Host = word(in.String())
+				out.Host = string(in.String())
 			}
 		case "Locality":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Locality = word(in.String())
+				out.Locality = string(in.String())
 			}
 		case "Speculative":
 			if in.IsNull() {
@@ -182,13 +182,18 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog1(in *jl
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog1(out *jwriter.Writer, in taskInfo) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog1(out *jwriter.Writer, in Task) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Task ID\":"
-		out.RawString(prefix[1:])
+		if first {
+			first = false
+			out.RawString(prefix[1:])
+		} else {
+			out.RawString(prefix)
+		}
 		out.Int64(int64(in.ID))
 	}
 	{
@@ -278,7 +283,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog2(in *jl
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Type = word(in.String())
+				out.Type = string(in.String())
 			}
 		case "Task End Reason":
 			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog3(in, &out.Reason)
@@ -300,7 +305,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog2(in *jl
 				out.Metrics = nil
 			} else {
 				if out.Metrics == nil {
-					out.Metrics = new(taskMetrics)
+					out.Metrics = new(TaskMetrics)
 				}
 				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog5(in, out.Metrics)
 			}
@@ -373,7 +378,7 @@ func (v taskEnd) MarshalEasyJSON(w *jwriter.Writer) {
 func (v *taskEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
 	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog2(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog5(in *jlexer.Lexer, out *taskMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog5(in *jlexer.Lexer, out *TaskMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -448,13 +453,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog5(in *jl
 				out.DiskSpilled = int64(in.Int64())
 			}
 		case "Shuffle Read Metrics":
-			easyjsonF4688553Decode(in, &out.Read)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in, &out.ShuffleRead)
 		case "Shuffle Write Metrics":
-			easyjsonF4688553Decode1(in, &out.Write)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(in, &out.ShuffleWrite)
 		case "Input Metrics":
-			easyjsonF4688553Decode2(in, &out.Input)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in, &out.TaskInput)
 		case "Output Metrics":
-			easyjsonF4688553Decode3(in, &out.Output)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in, &out.TaskOutput)
 		default:
 			in.SkipRecursive()
 		}
@@ -465,7 +470,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog5(in *jl
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog5(out *jwriter.Writer, in taskMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog5(out *jwriter.Writer, in TaskMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -522,29 +527,26 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog5(out *j
 	{
 		const prefix string = ",\"Shuffle Read Metrics\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode(out, in.Read)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out, in.ShuffleRead)
 	}
 	{
 		const prefix string = ",\"Shuffle Write Metrics\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode1(out, in.Write)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog7(out, in.ShuffleWrite)
 	}
 	{
 		const prefix string = ",\"Input Metrics\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode2(out, in.Input)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out, in.TaskInput)
 	}
 	{
 		const prefix string = ",\"Output Metrics\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode3(out, in.Output)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out, in.TaskOutput)
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553Decode3(in *jlexer.Lexer, out *struct {
-	Bytes   int64 `json:"Bytes Written"`
-	Records int64 `json:"Records Written"`
-}) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in *jlexer.Lexer, out *TaskOutput) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -562,13 +564,13 @@ func easyjsonF4688553Decode3(in *jlexer.Lexer, out *struct {
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Bytes = int64(in.Int64())
+				out.OutputBytes = int64(in.Int64())
 			}
 		case "Records Written":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Records = int64(in.Int64())
+				out.OutputRecords = int64(in.Int64())
 			}
 		default:
 			in.SkipRecursive()
@@ -580,29 +582,23 @@ func easyjsonF4688553Decode3(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode3(out *jwriter.Writer, in struct {
-	Bytes   int64 `json:"Bytes Written"`
-	Records int64 `json:"Records Written"`
-}) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out *jwriter.Writer, in TaskOutput) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Bytes Written\":"
 		out.RawString(prefix[1:])
-		out.Int64(int64(in.Bytes))
+		out.Int64(int64(in.OutputBytes))
 	}
 	{
 		const prefix string = ",\"Records Written\":"
 		out.RawString(prefix)
-		out.Int64(int64(in.Records))
+		out.Int64(int64(in.OutputRecords))
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553Decode2(in *jlexer.Lexer, out *struct {
-	Bytes   int64 `json:"Bytes Read"`
-	Records int64 `json:"Records Read"`
-}) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in *jlexer.Lexer, out *TaskInput) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -620,13 +616,13 @@ func easyjsonF4688553Decode2(in *jlexer.Lexer, out *struct {
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Bytes = int64(in.Int64())
+				out.InputBytes = int64(in.Int64())
 			}
 		case "Records Read":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Records = int64(in.Int64())
+				out.InputRecords = int64(in.Int64())
 			}
 		default:
 			in.SkipRecursive()
@@ -638,30 +634,23 @@ func easyjsonF4688553Decode2(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode2(out *jwriter.Writer, in struct {
-	Bytes   int64 `json:"Bytes Read"`
-	Records int64 `json:"Records Read"`
-}) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out *jwriter.Writer, in TaskInput) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Bytes Read\":"
 		out.RawString(prefix[1:])
-		out.Int64(int64(in.Bytes))
+		out.Int64(int64(in.InputBytes))
 	}
 	{
 		const prefix string = ",\"Records Read\":"
 		out.RawString(prefix)
-		out.Int64(int64(in.Records))
+		out.Int64(int64(in.InputRecords))
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553Decode1(in *jlexer.Lexer, out *struct {
-	Bytes   int64 `json:"Shuffle Bytes Written"`
-	Time    int64 `json:"Shuffle Write Time"`
-	Records int64 `json:"Shuffle Records Written"`
-}) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(in *jlexer.Lexer, out *ShuffleWrite) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -679,19 +668,19 @@ func easyjsonF4688553Decode1(in *jlexer.Lexer, out *struct {
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Bytes = int64(in.Int64())
+				out.WriteBytes = int64(in.Int64())
 			}
 		case "Shuffle Write Time":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Time = int64(in.Int64())
+				out.WriteTime = int64(in.Int64())
 			}
 		case "Shuffle Records Written":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Records = int64(in.Int64())
+				out.WriteRecords = int64(in.Int64())
 			}
 		default:
 			in.SkipRecursive()
@@ -703,40 +692,28 @@ func easyjsonF4688553Decode1(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode1(out *jwriter.Writer, in struct {
-	Bytes   int64 `json:"Shuffle Bytes Written"`
-	Time    int64 `json:"Shuffle Write Time"`
-	Records int64 `json:"Shuffle Records Written"`
-}) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog7(out *jwriter.Writer, in ShuffleWrite) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Shuffle Bytes Written\":"
 		out.RawString(prefix[1:])
-		out.Int64(int64(in.Bytes))
+		out.Int64(int64(in.WriteBytes))
 	}
 	{
 		const prefix string = ",\"Shuffle Write Time\":"
 		out.RawString(prefix)
-		out.Int64(int64(in.Time))
+		out.Int64(int64(in.WriteTime))
 	}
 	{
 		const prefix string = ",\"Shuffle Records Written\":"
 		out.RawString(prefix)
-		out.Int64(int64(in.Records))
+		out.Int64(int64(in.WriteRecords))
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
-	RemoteBlocks  int64 `json:"Remote Blocks Fetched"`
-	LocalBlocks   int64 `json:"Local Blocks Fetched"`
-	FetchWaitTime int64 `json:"Fetch Wait Time"`
-	RemoteBytes   int64 `json:"Remote Bytes Read"`
-	RemoteToDisk  int64 `json:"Remote Bytes Read To Disk"`
-	LocalBytes    int64 `json:"Local Bytes Read"`
-	Records       int64 `json:"Total Records Read"`
-}) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in *jlexer.Lexer, out *ShuffleRead) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -790,7 +767,7 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Records = int64(in.Int64())
+				out.ReadRecords = int64(in.Int64())
 			}
 		default:
 			in.SkipRecursive()
@@ -802,15 +779,7 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
-	RemoteBlocks  int64 `json:"Remote Blocks Fetched"`
-	LocalBlocks   int64 `json:"Local Blocks Fetched"`
-	FetchWaitTime int64 `json:"Fetch Wait Time"`
-	RemoteBytes   int64 `json:"Remote Bytes Read"`
-	RemoteToDisk  int64 `json:"Remote Bytes Read To Disk"`
-	LocalBytes    int64 `json:"Local Bytes Read"`
-	Records       int64 `json:"Total Records Read"`
-}) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out *jwriter.Writer, in ShuffleRead) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -847,7 +816,7 @@ func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
 	{
 		const prefix string = ",\"Total Records Read\":"
 		out.RawString(prefix)
-		out.Int64(int64(in.Records))
+		out.Int64(int64(in.ReadRecords))
 	}
 	out.RawByte('}')
 }
@@ -1009,7 +978,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog3(in *jl
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Reason = word(in.String())
+				out.Reason = string(in.String())
 			}
 		case "Class Name":
 			if in.IsNull() {
@@ -1035,9 +1004,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog3(in *jl
 				out.Address = nil
 			} else {
 				if out.Address == nil {
-					out.Address = new(blockManagerID)
+					out.Address = new(BlockManagerID)
 				}
-				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in, out.Address)
+				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in, out.Address)
 			}
 		case "Shuffle ID":
 			if in.IsNull() {
@@ -1159,7 +1128,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog3(out *j
 		if in.Address == nil {
 			out.RawString("null")
 		} else {
-			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out, *in.Address)
+			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out, *in.Address)
 		}
 	}
 	{
@@ -1228,7 +1197,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog3(out *j
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in *jlexer.Lexer, out *blockManagerID) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in *jlexer.Lexer, out *BlockManagerID) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1270,7 +1239,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in *jl
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out *jwriter.Writer, in blockManagerID) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out *jwriter.Writer, in BlockManagerID) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1291,7 +1260,654 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out *j
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(in *jlexer.Lexer, out *stageSubmitted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(in *jlexer.Lexer, out *resourceProfileAdded) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Resource Profile Id":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ID = int64(in.Int64())
+			}
+		case "Task Resource Requests":
+			easyjsonF4688553Decode(in, &out.Tasks)
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog11(out *jwriter.Writer, in resourceProfileAdded) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Resource Profile Id\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.ID))
+	}
+	{
+		const prefix string = ",\"Task Resource Requests\":"
+		out.RawString(prefix)
+		easyjsonF4688553Encode(out, in.Tasks)
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v resourceProfileAdded) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog11(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *resourceProfileAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(l, v)
+}
+func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
+	CPUs struct {
+		Amount float64 `json:"Amount"`
+	} `json:"cpus"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "cpus":
+			easyjsonF4688553Decode1(in, &out.CPUs)
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
+	CPUs struct {
+		Amount float64 `json:"Amount"`
+	} `json:"cpus"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"cpus\":"
+		out.RawString(prefix[1:])
+		easyjsonF4688553Encode1(out, in.CPUs)
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553Decode1(in *jlexer.Lexer, out *struct {
+	Amount float64 `json:"Amount"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Amount":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Amount = float64(in.Float64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode1(out *jwriter.Writer, in struct {
+	Amount float64 `json:"Amount"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Amount\":"
+		out.RawString(prefix[1:])
+		out.Float64(float64(in.Amount))
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *jlexer.Lexer, out *jobEnd) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Job ID":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ID = int64(in.Int64())
+			}
+		case "Completion Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		case "Job Result":
+			easyjsonF4688553Decode2(in, &out.Result)
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(out *jwriter.Writer, in jobEnd) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Job ID\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.ID))
+	}
+	{
+		const prefix string = ",\"Completion Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
+	}
+	{
+		const prefix string = ",\"Job Result\":"
+		out.RawString(prefix)
+		easyjsonF4688553Encode2(out, in.Result)
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v jobEnd) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *jobEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(l, v)
+}
+func easyjsonF4688553Decode2(in *jlexer.Lexer, out *struct {
+	Result    string `json:"Result"`
+	Exception struct {
+		Message string `json:"Message"`
+	} `json:"Exception"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Result":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Result = string(in.String())
+			}
+		case "Exception":
+			easyjsonF4688553Decode3(in, &out.Exception)
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode2(out *jwriter.Writer, in struct {
+	Result    string `json:"Result"`
+	Exception struct {
+		Message string `json:"Message"`
+	} `json:"Exception"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Result\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.Result))
+	}
+	{
+		const prefix string = ",\"Exception\":"
+		out.RawString(prefix)
+		easyjsonF4688553Encode3(out, in.Exception)
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553Decode3(in *jlexer.Lexer, out *struct {
+	Message string `json:"Message"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Message":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Message = string(in.String())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode3(out *jwriter.Writer, in struct {
+	Message string `json:"Message"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Message\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.Message))
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *jlexer.Lexer, out *executorUnexcluded) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		case "executorId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ID = string(in.String())
+			}
+		case "hostId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Host = string(in.String())
+			}
+		case "stageId":
+			if in.IsNull() {
+				in.Skip()
+				out.Stage = nil
+			} else {
+				if out.Stage == nil {
+					out.Stage = new(int64)
+				}
+				if in.IsNull() {
+					in.Skip()
+				} else {
+					*out.Stage = int64(in.Int64())
+				}
+			}
+		case "stageAttemptId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Attempt = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *jwriter.Writer, in executorUnexcluded) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"time\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.Time))
+	}
+	{
+		const prefix string = ",\"executorId\":"
+		out.RawString(prefix)
+		out.String(string(in.ID))
+	}
+	{
+		const prefix string = ",\"hostId\":"
+		out.RawString(prefix)
+		out.String(string(in.Host))
+	}
+	{
+		const prefix string = ",\"stageId\":"
+		out.RawString(prefix)
+		if in.Stage == nil {
+			out.RawString("null")
+		} else {
+			out.Int64(int64(*in.Stage))
+		}
+	}
+	{
+		const prefix string = ",\"stageAttemptId\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Attempt))
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v executorUnexcluded) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *executorUnexcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *jlexer.Lexer, out *executorMetricsUpdate) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Executor ID":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Executor = string(in.String())
+			}
+		case "Executor Metrics Updated":
+			if in.IsNull() {
+				in.Skip()
+				out.Updates = nil
+			} else {
+				in.Delim('[')
+				if out.Updates == nil {
+					if !in.IsDelim(']') {
+						out.Updates = make([]StageExecutorMetrics, 0, 0)
+					} else {
+						out.Updates = []StageExecutorMetrics{}
+					}
+				} else {
+					out.Updates = (out.Updates)[:0]
+				}
+				for !in.IsDelim(']') {
+					var v1 StageExecutorMetrics
+					if in.IsNull() {
+						in.Skip()
+					} else {
+						(v1).UnmarshalEasyJSON(in)
+					}
+					out.Updates = append(out.Updates, v1)
+					in.WantComma()
+				}
+				in.Delim(']')
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *jwriter.Writer, in executorMetricsUpdate) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Executor ID\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.Executor))
+	}
+	{
+		const prefix string = ",\"Executor Metrics Updated\":"
+		out.RawString(prefix)
+		if in.Updates == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+			out.RawString("null")
+		} else {
+			out.RawByte('[')
+			for v2, v3 := range in.Updates {
+				if v2 > 0 {
+					out.RawByte(',')
+				}
+				(v3).MarshalEasyJSON(out)
+			}
+			out.RawByte(']')
+		}
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v executorMetricsUpdate) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *executorMetricsUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in *jlexer.Lexer, out *driverAccumulators) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "executionId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Execution = int64(in.Int64())
+			}
+		case "accumUpdates":
+			if in.IsNull() {
+				in.Skip()
+				out.Updates = nil
+			} else {
+				in.Delim('[')
+				if out.Updates == nil {
+					if !in.IsDelim(']') {
+						out.Updates = make([][]int64, 0, 2)
+					} else {
+						out.Updates = [][]int64{}
+					}
+				} else {
+					out.Updates = (out.Updates)[:0]
+				}
+				for !in.IsDelim(']') {
+					var v4 []int64
+					if in.IsNull() {
+						in.Skip()
+						v4 = nil
+					} else {
+						in.Delim('[')
+						if v4 == nil {
+							if !in.IsDelim(']') {
+								v4 = make([]int64, 0, 8)
+							} else {
+								v4 = []int64{}
+							}
+						} else {
+							v4 = (v4)[:0]
+						}
+						for !in.IsDelim(']') {
+							var v5 int64
+							if in.IsNull() {
+								in.Skip()
+							} else {
+								v5 = int64(in.Int64())
+							}
+							v4 = append(v4, v5)
+							in.WantComma()
+						}
+						in.Delim(']')
+					}
+					out.Updates = append(out.Updates, v4)
+					in.WantComma()
+				}
+				in.Delim(']')
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out *jwriter.Writer, in driverAccumulators) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"executionId\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.Execution))
+	}
+	{
+		const prefix string = ",\"accumUpdates\":"
+		out.RawString(prefix)
+		if in.Updates == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+			out.RawString("null")
+		} else {
+			out.RawByte('[')
+			for v6, v7 := range in.Updates {
+				if v6 > 0 {
+					out.RawByte(',')
+				}
+				if v7 == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+					out.RawString("null")
+				} else {
+					out.RawByte('[')
+					for v8, v9 := range v7 {
+						if v8 > 0 {
+							out.RawByte(',')
+						}
+						out.Int64(int64(v9))
+					}
+					out.RawByte(']')
+				}
+			}
+			out.RawByte(']')
+		}
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v driverAccumulators) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *driverAccumulators) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *jlexer.Lexer, out *StageSubmitted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1306,9 +1922,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(in *jl
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in, &out.Stage)
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -1319,33 +1935,33 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(in *jl
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog7(out *jwriter.Writer, in stageSubmitted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(out *jwriter.Writer, in StageSubmitted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out, in.Stage)
 	}
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v stageSubmitted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog7(w, v)
+func (v StageSubmitted) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *stageSubmitted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(l, v)
+func (v *StageSubmitted) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in *jlexer.Lexer, out *jobProperties) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *jlexer.Lexer, out *JobProperties) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1362,8 +1978,16 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in *jl
 		case "spark.sql.execution.id":
 			if in.IsNull() {
 				in.Skip()
+				out.Execution = nil
 			} else {
-				out.Execution = string(in.String())
+				if out.Execution == nil {
+					out.Execution = new(int64)
+				}
+				if in.IsNull() {
+					in.Skip()
+				} else {
+					*out.Execution = int64(in.Int64())
+				}
 			}
 		case "spark.job.description":
 			if in.IsNull() {
@@ -1405,13 +2029,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in *jl
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Thread = string(in.String())
+				out.ThreadParent = string(in.String())
 			}
 		case "spark.observatory.traceparent":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Session = string(in.String())
+				out.SessionParent = string(in.String())
 			}
 		default:
 			in.SkipRecursive()
@@ -1423,14 +2047,18 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in *jl
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out *jwriter.Writer, in jobProperties) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out *jwriter.Writer, in JobProperties) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"spark.sql.execution.id\":"
 		out.RawString(prefix[1:])
-		out.String(string(in.Execution))
+		if in.Execution == nil {
+			out.RawString("null")
+		} else {
+			out.Int64(int64(*in.Execution))
+		}
 	}
 	{
 		const prefix string = ",\"spark.job.description\":"
@@ -1465,16 +2093,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out *j
 	{
 		const prefix string = ",\"traceparent\":"
 		out.RawString(prefix)
-		out.String(string(in.Thread))
+		out.String(string(in.ThreadParent))
 	}
 	{
 		const prefix string = ",\"spark.observatory.traceparent\":"
 		out.RawString(prefix)
-		out.String(string(in.Session))
+		out.String(string(in.SessionParent))
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in *jlexer.Lexer, out *stageInfo) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in *jlexer.Lexer, out *Stage) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1512,33 +2140,6 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in *jl
 			} else {
 				out.Tasks = int64(in.Int64())
 			}
-		case "Parent IDs":
-			if in.IsNull() {
-				in.Skip()
-				out.Parents = nil
-			} else {
-				in.Delim('[')
-				if out.Parents == nil {
-					if !in.IsDelim(']') {
-						out.Parents = make([]int64, 0, 8)
-					} else {
-						out.Parents = []int64{}
-					}
-				} else {
-					out.Parents = (out.Parents)[:0]
-				}
-				for !in.IsDelim(']') {
-					var v1 int64
-					if in.IsNull() {
-						in.Skip()
-					} else {
-						v1 = int64(in.Int64())
-					}
-					out.Parents = append(out.Parents, v1)
-					in.WantComma()
-				}
-				in.Delim(']')
-			}
 		case "Submission Time":
 			if in.IsNull() {
 				in.Skip()
@@ -1565,17 +2166,17 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in *jl
 				in.Delim('[')
 				if out.Accumulables == nil {
 					if !in.IsDelim(']') {
-						out.Accumulables = make([]accumulable, 0, 2)
+						out.Accumulables = make([]Accumulable, 0, 2)
 					} else {
-						out.Accumulables = []accumulable{}
+						out.Accumulables = []Accumulable{}
 					}
 				} else {
 					out.Accumulables = (out.Accumulables)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v2 accumulable
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in, &v2)
-					out.Accumulables = append(out.Accumulables, v2)
+					var v10 Accumulable
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in, &v10)
+					out.Accumulables = append(out.Accumulables, v10)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -1604,7 +2205,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in *jl
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out *jwriter.Writer, in stageInfo) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out *jwriter.Writer, in Stage) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1629,22 +2230,6 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out *j
 		out.Int64(int64(in.Tasks))
 	}
 	{
-		const prefix string = ",\"Parent IDs\":"
-		out.RawString(prefix)
-		if in.Parents == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
-			out.RawString("null")
-		} else {
-			out.RawByte('[')
-			for v3, v4 := range in.Parents {
-				if v3 > 0 {
-					out.RawByte(',')
-				}
-				out.Int64(int64(v4))
-			}
-			out.RawByte(']')
-		}
-	}
-	{
 		const prefix string = ",\"Submission Time\":"
 		out.RawString(prefix)
 		out.Int64(int64(in.Submitted))
@@ -1666,11 +2251,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out *j
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v5, v6 := range in.Accumulables {
-				if v5 > 0 {
+			for v11, v12 := range in.Accumulables {
+				if v11 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out, v6)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out, v12)
 			}
 			out.RawByte(']')
 		}
@@ -1686,7 +2271,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out *j
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in *jlexer.Lexer, out *accumulable) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in *jlexer.Lexer, out *Accumulable) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1712,12 +2297,12 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in *j
 				out.Value = nil
 			} else {
 				if out.Value == nil {
-					out.Value = new(integer)
+					out.Value = new(int64)
 				}
 				if in.IsNull() {
 					in.Skip()
 				} else {
-					*out.Value = integer(in.Int64())
+					*out.Value = int64(in.Int64())
 				}
 			}
 		case "Metadata":
@@ -1736,7 +2321,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out *jwriter.Writer, in accumulable) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out *jwriter.Writer, in Accumulable) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1761,7 +2346,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out *
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(in *jlexer.Lexer, out *stageExecutorMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *jlexer.Lexer, out *StageExecutorMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1779,7 +2364,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(in *j
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Executor = string(in.UnsafeString())
+				out.Executor = string(in.String())
 			}
 		case "Stage ID":
 			if in.IsNull() {
@@ -1805,7 +2390,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog11(out *jwriter.Writer, in stageExecutorMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out *jwriter.Writer, in StageExecutorMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1833,15 +2418,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog11(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v stageExecutorMetrics) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog11(w, v)
+func (v StageExecutorMetrics) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *stageExecutorMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(l, v)
+func (v *StageExecutorMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *jlexer.Lexer, out *stageCompleted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *jlexer.Lexer, out *StageCompleted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1856,7 +2441,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *j
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in, &out.Stage)
 		default:
 			in.SkipRecursive()
 		}
@@ -1867,28 +2452,28 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(out *jwriter.Writer, in stageCompleted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *jwriter.Writer, in StageCompleted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out, in.Stage)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v stageCompleted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(w, v)
+func (v StageCompleted) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *stageCompleted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(l, v)
+func (v *StageCompleted) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *jlexer.Lexer, out *sqlStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(in *jlexer.Lexer, out *SQLStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1932,10 +2517,10 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *j
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.PlanLength = length(in.Int64())
+				out.PlanLength = int64(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in, &out.Plan)
 		case "time":
 			if in.IsNull() {
 				in.Skip()
@@ -1952,7 +2537,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *jwriter.Writer, in sqlStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(out *jwriter.Writer, in SQLStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1983,7 +2568,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out, in.Plan)
 	}
 	{
 		const prefix string = ",\"time\":"
@@ -1994,15 +2579,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v sqlStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(w, v)
+func (v SQLStart) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *sqlStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(l, v)
+func (v *SQLStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *jlexer.Lexer, out *planNode) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *jlexer.Lexer, out *PlanNode) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2036,17 +2621,17 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *j
 				in.Delim('[')
 				if out.Children == nil {
 					if !in.IsDelim(']') {
-						out.Children = make([]planNode, 0, 0)
+						out.Children = make([]PlanNode, 0, 0)
 					} else {
-						out.Children = []planNode{}
+						out.Children = []PlanNode{}
 					}
 				} else {
 					out.Children = (out.Children)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v7 planNode
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in, &v7)
-					out.Children = append(out.Children, v7)
+					var v13 PlanNode
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in, &v13)
+					out.Children = append(out.Children, v13)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -2059,17 +2644,17 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *j
 				in.Delim('[')
 				if out.Metrics == nil {
 					if !in.IsDelim(']') {
-						out.Metrics = make([]planMetric, 0, 1)
+						out.Metrics = make([]PlanMetric, 0, 1)
 					} else {
-						out.Metrics = []planMetric{}
+						out.Metrics = []PlanMetric{}
 					}
 				} else {
 					out.Metrics = (out.Metrics)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v8 planMetric
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in, &v8)
-					out.Metrics = append(out.Metrics, v8)
+					var v14 PlanMetric
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in, &v14)
+					out.Metrics = append(out.Metrics, v14)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -2084,7 +2669,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *jwriter.Writer, in planNode) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out *jwriter.Writer, in PlanNode) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2105,11 +2690,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v9, v10 := range in.Children {
-				if v9 > 0 {
+			for v15, v16 := range in.Children {
+				if v15 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out, v10)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out, v16)
 			}
 			out.RawByte(']')
 		}
@@ -2121,18 +2706,18 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v11, v12 := range in.Metrics {
-				if v11 > 0 {
+			for v17, v18 := range in.Metrics {
+				if v17 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out, v12)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out, v18)
 			}
 			out.RawByte(']')
 		}
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in *jlexer.Lexer, out *planMetric) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in *jlexer.Lexer, out *PlanMetric) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2174,7 +2759,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out *jwriter.Writer, in planMetric) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out *jwriter.Writer, in PlanMetric) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2195,7 +2780,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out *
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *jlexer.Lexer, out *sqlPlan) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(in *jlexer.Lexer, out *SQLPlan) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2219,10 +2804,10 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *j
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.PlanLength = length(in.Int64())
+				out.PlanLength = int64(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in, &out.Plan)
 		default:
 			in.SkipRecursive()
 		}
@@ -2233,7 +2818,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(out *jwriter.Writer, in sqlPlan) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(out *jwriter.Writer, in SQLPlan) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2250,111 +2835,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(out *
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out, in.Plan)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v sqlPlan) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(w, v)
+func (v SQLPlan) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *sqlPlan) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(l, v)
+func (v *SQLPlan) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in *jlexer.Lexer, out *sqlMetrics) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "executionId":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.ID = int64(in.Int64())
-			}
-		case "sqlPlanMetrics":
-			if in.IsNull() {
-				in.Skip()
-				out.Metrics = nil
-			} else {
-				in.Delim('[')
-				if out.Metrics == nil {
-					if !in.IsDelim(']') {
-						out.Metrics = make([]planMetric, 0, 1)
-					} else {
-						out.Metrics = []planMetric{}
-					}
-				} else {
-					out.Metrics = (out.Metrics)[:0]
-				}
-				for !in.IsDelim(']') {
-					var v13 planMetric
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in, &v13)
-					out.Metrics = append(out.Metrics, v13)
-					in.WantComma()
-				}
-				in.Delim(']')
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out *jwriter.Writer, in sqlMetrics) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"executionId\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.ID))
-	}
-	{
-		const prefix string = ",\"sqlPlanMetrics\":"
-		out.RawString(prefix)
-		if in.Metrics == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
-			out.RawString("null")
-		} else {
-			out.RawByte('[')
-			for v14, v15 := range in.Metrics {
-				if v14 > 0 {
-					out.RawByte(',')
-				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out, v15)
-			}
-			out.RawByte(']')
-		}
-	}
-	out.RawByte('}')
-}
-
-// MarshalEasyJSON supports easyjson.Marshaler interface
-func (v sqlMetrics) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(w, v)
-}
-
-// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *sqlMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(l, v)
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *jlexer.Lexer, out *sqlEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(in *jlexer.Lexer, out *SQLEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2396,7 +2891,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out *jwriter.Writer, in sqlEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(out *jwriter.Writer, in SQLEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2419,163 +2914,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v sqlEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(w, v)
+func (v SQLEnd) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *sqlEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(l, v)
+func (v *SQLEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in *jlexer.Lexer, out *resourceProfileAdded) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Resource Profile Id":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.ID = int64(in.Int64())
-			}
-		case "Task Resource Requests":
-			easyjsonF4688553Decode4(in, &out.Tasks)
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out *jwriter.Writer, in resourceProfileAdded) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Resource Profile Id\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.ID))
-	}
-	{
-		const prefix string = ",\"Task Resource Requests\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode4(out, in.Tasks)
-	}
-	out.RawByte('}')
-}
-
-// MarshalEasyJSON supports easyjson.Marshaler interface
-func (v resourceProfileAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(w, v)
-}
-
-// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *resourceProfileAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(l, v)
-}
-func easyjsonF4688553Decode4(in *jlexer.Lexer, out *struct {
-	CPUs struct {
-		Amount float64 `json:"Amount"`
-	} `json:"cpus"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "cpus":
-			easyjsonF4688553Decode5(in, &out.CPUs)
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode4(out *jwriter.Writer, in struct {
-	CPUs struct {
-		Amount float64 `json:"Amount"`
-	} `json:"cpus"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"cpus\":"
-		out.RawString(prefix[1:])
-		easyjsonF4688553Encode5(out, in.CPUs)
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553Decode5(in *jlexer.Lexer, out *struct {
-	Amount float64 `json:"Amount"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Amount":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Amount = float64(in.Float64())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode5(out *jwriter.Writer, in struct {
-	Amount float64 `json:"Amount"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Amount\":"
-		out.RawString(prefix[1:])
-		out.Float64(float64(in.Amount))
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *jlexer.Lexer, out *logStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *jlexer.Lexer, out *LogStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2593,7 +2940,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *j
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Version = string(in.String())
+				out.SparkVersion = string(in.String())
 			}
 		default:
 			in.SkipRecursive()
@@ -2605,28 +2952,28 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out *jwriter.Writer, in logStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out *jwriter.Writer, in LogStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Spark Version\":"
 		out.RawString(prefix[1:])
-		out.String(string(in.Version))
+		out.String(string(in.SparkVersion))
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v logStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(w, v)
+func (v LogStart) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *logStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(l, v)
+func (v *LogStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *jlexer.Lexer, out *jobStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *jlexer.Lexer, out *JobStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2660,17 +3007,17 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *j
 				in.Delim('[')
 				if out.Stages == nil {
 					if !in.IsDelim(']') {
-						out.Stages = make([]stageInfo, 0, 0)
+						out.Stages = make([]Stage, 0, 0)
 					} else {
-						out.Stages = []stageInfo{}
+						out.Stages = []Stage{}
 					}
 				} else {
 					out.Stages = (out.Stages)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v16 stageInfo
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in, &v16)
-					out.Stages = append(out.Stages, v16)
+					var v19 Stage
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in, &v19)
+					out.Stages = append(out.Stages, v19)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -2691,19 +3038,19 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *j
 					out.StageIDs = (out.StageIDs)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v17 int64
+					var v20 int64
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v17 = int64(in.Int64())
+						v20 = int64(in.Int64())
 					}
-					out.StageIDs = append(out.StageIDs, v17)
+					out.StageIDs = append(out.StageIDs, v20)
 					in.WantComma()
 				}
 				in.Delim(']')
 			}
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -2714,7 +3061,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *jwriter.Writer, in jobStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *jwriter.Writer, in JobStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2735,11 +3082,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v18, v19 := range in.Stages {
-				if v18 > 0 {
+			for v21, v22 := range in.Stages {
+				if v21 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out, v19)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out, v22)
 			}
 			out.RawByte(']')
 		}
@@ -2751,11 +3098,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v20, v21 := range in.StageIDs {
-				if v20 > 0 {
+			for v23, v24 := range in.StageIDs {
+				if v23 > 0 {
 					out.RawByte(',')
 				}
-				out.Int64(int64(v21))
+				out.Int64(int64(v24))
 			}
 			out.RawByte(']')
 		}
@@ -2763,300 +3110,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v jobStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(w, v)
+func (v JobStart) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *jobStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(l, v)
+func (v *JobStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(in *jlexer.Lexer, out *jobEnd) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Job ID":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.ID = int64(in.Int64())
-			}
-		case "Completion Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Time = int64(in.Int64())
-			}
-		case "Job Result":
-			easyjsonF4688553Decode6(in, &out.Result)
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(out *jwriter.Writer, in jobEnd) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Job ID\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.ID))
-	}
-	{
-		const prefix string = ",\"Completion Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Time))
-	}
-	{
-		const prefix string = ",\"Job Result\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode6(out, in.Result)
-	}
-	out.RawByte('}')
-}
-
-// MarshalEasyJSON supports easyjson.Marshaler interface
-func (v jobEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(w, v)
-}
-
-// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *jobEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(l, v)
-}
-func easyjsonF4688553Decode6(in *jlexer.Lexer, out *struct {
-	Result    string `json:"Result"`
-	Exception struct {
-		Message string `json:"Message"`
-	} `json:"Exception"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Result":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Result = string(in.String())
-			}
-		case "Exception":
-			easyjsonF4688553Decode7(in, &out.Exception)
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode6(out *jwriter.Writer, in struct {
-	Result    string `json:"Result"`
-	Exception struct {
-		Message string `json:"Message"`
-	} `json:"Exception"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Result\":"
-		out.RawString(prefix[1:])
-		out.String(string(in.Result))
-	}
-	{
-		const prefix string = ",\"Exception\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode7(out, in.Exception)
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553Decode7(in *jlexer.Lexer, out *struct {
-	Message string `json:"Message"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Message":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Message = string(in.String())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode7(out *jwriter.Writer, in struct {
-	Message string `json:"Message"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Message\":"
-		out.RawString(prefix[1:])
-		out.String(string(in.Message))
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *jlexer.Lexer, out *executorUnexcluded) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Time = int64(in.Int64())
-			}
-		case "executorId":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.ID = string(in.String())
-			}
-		case "hostId":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Host = string(in.String())
-			}
-		case "stageId":
-			if in.IsNull() {
-				in.Skip()
-				out.Stage = nil
-			} else {
-				if out.Stage == nil {
-					out.Stage = new(int64)
-				}
-				if in.IsNull() {
-					in.Skip()
-				} else {
-					*out.Stage = int64(in.Int64())
-				}
-			}
-		case "stageAttemptId":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Attempt = int64(in.Int64())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out *jwriter.Writer, in executorUnexcluded) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"time\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.Time))
-	}
-	{
-		const prefix string = ",\"executorId\":"
-		out.RawString(prefix)
-		out.String(string(in.ID))
-	}
-	{
-		const prefix string = ",\"hostId\":"
-		out.RawString(prefix)
-		out.String(string(in.Host))
-	}
-	{
-		const prefix string = ",\"stageId\":"
-		out.RawString(prefix)
-		if in.Stage == nil {
-			out.RawString("null")
-		} else {
-			out.Int64(int64(*in.Stage))
-		}
-	}
-	{
-		const prefix string = ",\"stageAttemptId\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Attempt))
-	}
-	out.RawByte('}')
-}
-
-// MarshalEasyJSON supports easyjson.Marshaler interface
-func (v executorUnexcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(w, v)
-}
-
-// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *executorUnexcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(l, v)
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in *jlexer.Lexer, out *executorRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(in *jlexer.Lexer, out *ExecutorRemoved) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3098,7 +3166,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out *jwriter.Writer, in executorRemoved) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(out *jwriter.Writer, in ExecutorRemoved) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3121,109 +3189,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v executorRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(w, v)
+func (v ExecutorRemoved) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *executorRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(l, v)
+func (v *ExecutorRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(in *jlexer.Lexer, out *executorMetricsUpdate) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Executor ID":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Executor = string(in.String())
-			}
-		case "Executor Metrics Updated":
-			if in.IsNull() {
-				in.Skip()
-				out.Updates = nil
-			} else {
-				in.Delim('[')
-				if out.Updates == nil {
-					if !in.IsDelim(']') {
-						out.Updates = make([]stageExecutorMetrics, 0, 0)
-					} else {
-						out.Updates = []stageExecutorMetrics{}
-					}
-				} else {
-					out.Updates = (out.Updates)[:0]
-				}
-				for !in.IsDelim(']') {
-					var v22 stageExecutorMetrics
-					if in.IsNull() {
-						in.Skip()
-					} else {
-						(v22).UnmarshalEasyJSON(in)
-					}
-					out.Updates = append(out.Updates, v22)
-					in.WantComma()
-				}
-				in.Delim(']')
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(out *jwriter.Writer, in executorMetricsUpdate) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Executor ID\":"
-		out.RawString(prefix[1:])
-		out.String(string(in.Executor))
-	}
-	{
-		const prefix string = ",\"Executor Metrics Updated\":"
-		out.RawString(prefix)
-		if in.Updates == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
-			out.RawString("null")
-		} else {
-			out.RawByte('[')
-			for v23, v24 := range in.Updates {
-				if v23 > 0 {
-					out.RawByte(',')
-				}
-				(v24).MarshalEasyJSON(out)
-			}
-			out.RawByte(']')
-		}
-	}
-	out.RawByte('}')
-}
-
-// MarshalEasyJSON supports easyjson.Marshaler interface
-func (v executorMetricsUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(w, v)
-}
-
-// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *executorMetricsUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(l, v)
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(in *jlexer.Lexer, out *executorExcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(in *jlexer.Lexer, out *ExecutorExcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3285,7 +3259,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(out *jwriter.Writer, in executorExcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(out *jwriter.Writer, in ExecutorExcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3322,15 +3296,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v executorExcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(w, v)
+func (v ExecutorExcluded) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *executorExcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(l, v)
+func (v *ExecutorExcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *jlexer.Lexer, out *executorAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *jlexer.Lexer, out *ExecutorAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3357,7 +3331,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *j
 				out.ID = string(in.String())
 			}
 		case "Executor Info":
-			easyjsonF4688553Decode8(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in, &out.ExecutorInfo)
 		default:
 			in.SkipRecursive()
 		}
@@ -3368,7 +3342,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out *jwriter.Writer, in executorAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(out *jwriter.Writer, in ExecutorAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3385,26 +3359,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out *
 	{
 		const prefix string = ",\"Executor Info\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode8(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out, in.ExecutorInfo)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v executorAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(w, v)
+func (v ExecutorAdded) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *executorAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(l, v)
+func (v *ExecutorAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(l, v)
 }
-func easyjsonF4688553Decode8(in *jlexer.Lexer, out *struct {
-	Host            string            `json:"Host"`
-	Cores           int64             `json:"Total Cores"`
-	Logs            map[string]string `json:"Log Urls"`
-	ResourceProfile *int64            `json:"Resource Profile Id"`
-}) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *jlexer.Lexer, out *ExecutorInfo) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3474,12 +3443,7 @@ func easyjsonF4688553Decode8(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode8(out *jwriter.Writer, in struct {
-	Host            string            `json:"Host"`
-	Cores           int64             `json:"Total Cores"`
-	Logs            map[string]string `json:"Log Urls"`
-	ResourceProfile *int64            `json:"Resource Profile Id"`
-}) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *jwriter.Writer, in ExecutorInfo) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3525,7 +3489,7 @@ func easyjsonF4688553Encode8(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *jlexer.Lexer, out *environmentUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *jlexer.Lexer, out *EnvironmentUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3649,7 +3613,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *jwriter.Writer, in environmentUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *jwriter.Writer, in EnvironmentUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3762,141 +3726,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v environmentUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(w, v)
+func (v EnvironmentUpdate) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *environmentUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(l, v)
+func (v *EnvironmentUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(in *jlexer.Lexer, out *driverAccumulators) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "executionId":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Execution = int64(in.Int64())
-			}
-		case "accumUpdates":
-			if in.IsNull() {
-				in.Skip()
-				out.Updates = nil
-			} else {
-				in.Delim('[')
-				if out.Updates == nil {
-					if !in.IsDelim(']') {
-						out.Updates = make([][]int64, 0, 2)
-					} else {
-						out.Updates = [][]int64{}
-					}
-				} else {
-					out.Updates = (out.Updates)[:0]
-				}
-				for !in.IsDelim(']') {
-					var v37 []int64
-					if in.IsNull() {
-						in.Skip()
-						v37 = nil
-					} else {
-						in.Delim('[')
-						if v37 == nil {
-							if !in.IsDelim(']') {
-								v37 = make([]int64, 0, 8)
-							} else {
-								v37 = []int64{}
-							}
-						} else {
-							v37 = (v37)[:0]
-						}
-						for !in.IsDelim(']') {
-							var v38 int64
-							if in.IsNull() {
-								in.Skip()
-							} else {
-								v38 = int64(in.Int64())
-							}
-							v37 = append(v37, v38)
-							in.WantComma()
-						}
-						in.Delim(']')
-					}
-					out.Updates = append(out.Updates, v37)
-					in.WantComma()
-				}
-				in.Delim(']')
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(out *jwriter.Writer, in driverAccumulators) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"executionId\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.Execution))
-	}
-	{
-		const prefix string = ",\"accumUpdates\":"
-		out.RawString(prefix)
-		if in.Updates == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
-			out.RawString("null")
-		} else {
-			out.RawByte('[')
-			for v39, v40 := range in.Updates {
-				if v39 > 0 {
-					out.RawByte(',')
-				}
-				if v40 == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
-					out.RawString("null")
-				} else {
-					out.RawByte('[')
-					for v41, v42 := range v40 {
-						if v41 > 0 {
-							out.RawByte(',')
-						}
-						out.Int64(int64(v42))
-					}
-					out.RawByte(']')
-				}
-			}
-			out.RawByte(']')
-		}
-	}
-	out.RawByte('}')
-}
-
-// MarshalEasyJSON supports easyjson.Marshaler interface
-func (v driverAccumulators) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(w, v)
-}
-
-// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *driverAccumulators) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(l, v)
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(in *jlexer.Lexer, out *blockManagerRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog34(in *jlexer.Lexer, out *BlockManagerAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3911,104 +3749,18 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(in *j
 		in.WantColon()
 		switch key {
 		case "Block Manager ID":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in, &out.ID)
-		case "Timestamp":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Time = int64(in.Int64())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(out *jwriter.Writer, in blockManagerRemoved) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Block Manager ID\":"
-		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out, in.ID)
-	}
-	{
-		const prefix string = ",\"Timestamp\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Time))
-	}
-	out.RawByte('}')
-}
-
-// MarshalEasyJSON supports easyjson.Marshaler interface
-func (v blockManagerRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(w, v)
-}
-
-// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *blockManagerRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(l, v)
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *jlexer.Lexer, out *blockManagerAdded) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Block Manager ID":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in, &out.ID)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in, &out.BlockManagerID)
 		case "Maximum Memory":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Memory = int64(in.Int64())
+				out.MaxMemory = int64(in.Int64())
 			}
 		case "Timestamp":
 			if in.IsNull() {
 				in.Skip()
 			} else {
 				out.Time = int64(in.Int64())
-			}
-		case "Maximum Onheap Memory":
-			if in.IsNull() {
-				in.Skip()
-				out.OnHeap = nil
-			} else {
-				if out.OnHeap == nil {
-					out.OnHeap = new(int64)
-				}
-				if in.IsNull() {
-					in.Skip()
-				} else {
-					*out.OnHeap = int64(in.Int64())
-				}
-			}
-		case "Maximum Offheap Memory":
-			if in.IsNull() {
-				in.Skip()
-				out.OffHeap = nil
-			} else {
-				if out.OffHeap == nil {
-					out.OffHeap = new(int64)
-				}
-				if in.IsNull() {
-					in.Skip()
-				} else {
-					*out.OffHeap = int64(in.Int64())
-				}
 			}
 		default:
 			in.SkipRecursive()
@@ -4020,56 +3772,38 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(out *jwriter.Writer, in blockManagerAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog34(out *jwriter.Writer, in BlockManagerAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Block Manager ID\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out, in.ID)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out, in.BlockManagerID)
 	}
 	{
 		const prefix string = ",\"Maximum Memory\":"
 		out.RawString(prefix)
-		out.Int64(int64(in.Memory))
+		out.Int64(int64(in.MaxMemory))
 	}
 	{
 		const prefix string = ",\"Timestamp\":"
 		out.RawString(prefix)
 		out.Int64(int64(in.Time))
 	}
-	{
-		const prefix string = ",\"Maximum Onheap Memory\":"
-		out.RawString(prefix)
-		if in.OnHeap == nil {
-			out.RawString("null")
-		} else {
-			out.Int64(int64(*in.OnHeap))
-		}
-	}
-	{
-		const prefix string = ",\"Maximum Offheap Memory\":"
-		out.RawString(prefix)
-		if in.OffHeap == nil {
-			out.RawString("null")
-		} else {
-			out.Int64(int64(*in.OffHeap))
-		}
-	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v blockManagerAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(w, v)
+func (v BlockManagerAdded) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog34(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *blockManagerAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(l, v)
+func (v *BlockManagerAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog34(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *jlexer.Lexer, out *applicationStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(in *jlexer.Lexer, out *ApplicationStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4122,13 +3856,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v43 string
+					var v37 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v43 = string(in.String())
+						v37 = string(in.String())
 					}
-					(out.DriverLogs)[key] = v43
+					(out.DriverLogs)[key] = v37
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -4143,7 +3877,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *jwriter.Writer, in applicationStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(out *jwriter.Writer, in ApplicationStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4179,16 +3913,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v44First := true
-			for v44Name, v44Value := range in.DriverLogs {
-				if v44First {
-					v44First = false
+			v38First := true
+			for v38Name, v38Value := range in.DriverLogs {
+				if v38First {
+					v38First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v44Name))
+				out.String(string(v38Name))
 				out.RawByte(':')
-				out.String(string(v44Value))
+				out.String(string(v38Value))
 			}
 			out.RawByte('}')
 		}
@@ -4197,15 +3931,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v applicationStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(w, v)
+func (v ApplicationStart) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *applicationStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(l, v)
+func (v *ApplicationStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *jlexer.Lexer, out *applicationEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(in *jlexer.Lexer, out *ApplicationEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4235,7 +3969,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *jwriter.Writer, in applicationEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(out *jwriter.Writer, in ApplicationEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4248,11 +3982,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
-func (v applicationEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(w, v)
+func (v ApplicationEnd) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
-func (v *applicationEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(l, v)
+func (v *ApplicationEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(l, v)
 }

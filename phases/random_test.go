@@ -38,7 +38,7 @@ func randomEvents(random *rand.Rand) (events []eventlog.Event) {
 	}
 	add(0.95, &eventlog.EnvironmentUpdate{Spark: spark, System: map[string]string{"sun.java.command": command}})
 	add(0.95, &eventlog.ApplicationStart{Time: start, ID: "a"})
-	add(0.9, &eventlog.BlockManagerAdded{Time: at(start), Executor: "driver"})
+	add(0.9, &eventlog.BlockManagerAdded{Time: at(start), BlockManagerID: eventlog.BlockManagerID{Executor: "driver"}})
 	add(0.8, &eventlog.ApplicationEnd{Time: at(start + 70)})
 	randomExecutors(random, start, add)
 	for id := range random.Int64N(3) {
@@ -88,7 +88,7 @@ func randomEvents(random *rand.Rand) (events []eventlog.Event) {
 				if stage == stages[1].ID || random.IntN(4) == 0 {
 					end.Type = "ResultTask"
 					if random.IntN(4) > 0 {
-						end.Metrics = &eventlog.TaskMetrics{OutputRecords: random.Int64N(2)}
+						end.Metrics = &eventlog.TaskMetrics{TaskOutput: eventlog.TaskOutput{OutputRecords: random.Int64N(2)}}
 					}
 				}
 				add(0.85, end)
@@ -104,9 +104,11 @@ func randomExecutors(random *rand.Rand, start int64, add func(often float64, eve
 	for id := range random.Int64N(3) {
 		from := at(start)
 		host := "h" + fmt.Sprint(id%2)
-		add(0.95, &eventlog.ExecutorAdded{Time: from, ID: fmt.Sprint(id), Host: host, ResourceProfile: randomProfile(random)})
-		add(0.7, &eventlog.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
-		add(0.2, &eventlog.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
+		info := eventlog.ExecutorInfo{Host: host, ResourceProfile: randomProfile(random)}
+		add(0.95, &eventlog.ExecutorAdded{Time: from, ID: fmt.Sprint(id), ExecutorInfo: info})
+		manager := eventlog.BlockManagerID{Executor: fmt.Sprint(id)}
+		add(0.7, &eventlog.BlockManagerAdded{Time: at(from), BlockManagerID: manager})
+		add(0.2, &eventlog.BlockManagerAdded{Time: at(from), BlockManagerID: manager})
 		add(0.5, &eventlog.ExecutorRemoved{Time: at(from + 10), ID: fmt.Sprint(id)})
 		for _, x := range []eventlog.ExecutorExcluded{{ID: fmt.Sprint(id)}, {Host: host}} {
 			for range random.IntN(3) {

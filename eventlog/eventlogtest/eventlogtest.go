@@ -26,8 +26,7 @@ func Read(files fs.FS, name string) (events []eventlog.Event, report eventlog.Re
 func kept(event eventlog.Event) eventlog.Event {
 	switch e := event.(type) {
 	case *eventlog.TaskStart:
-		start := *e
-		return &start
+		return new(*e)
 	case *eventlog.TaskEnd:
 		end := *e
 		if e.Metrics != nil {

@@ -154,9 +154,10 @@ func (l *listener) stageCompleted(e *eventlog.StageCompleted) error {
 		}
 		j.row.NumActiveStages--
 	}
+	values := e.Accumulators()
 	for _, j := range s.group.jobs {
 		if j.row.SQLID != nil {
-			l.execution(*j.row.SQLID).record(e.Accumulators)
+			l.execution(*j.row.SQLID).record(values)
 		}
 	}
 	if s.row.NumActiveTasks == 0 {

@@ -9,7 +9,6 @@ import (
 type taskRow struct {
 	row      tables.Task
 	duration int64
-	metrics  eventlog.TaskMetrics
 }
 
 // started returns the row of a task that has not ended.
@@ -22,7 +21,7 @@ func (t *taskRow) started(task eventlog.Task) *tables.Task {
 	return &t.row
 }
 
-// ended returns the row of a task that ended.
+// ended returns the row of a task that ended. It shares the event's memory.
 func (t *taskRow) ended(e *eventlog.TaskEnd) *tables.Task {
 	row := t.started(e.Task)
 	if e.Finished > 0 { // org.apache.spark.scheduler.TaskInfo.status
@@ -38,8 +37,7 @@ func (t *taskRow) ended(e *eventlog.TaskEnd) *tables.Task {
 	if e.Metrics == nil || *e.Metrics == (eventlog.TaskMetrics{}) { // Spark's API does not tell these two apart
 		return row
 	}
-	t.metrics = *e.Metrics
-	m := &t.metrics
+	m := e.Metrics
 	row.TaskMetrics = tables.TaskMetrics{
 		DeserializeTime: &m.DeserializeTime, DeserializeCPUTime: &m.DeserializeCPUTime, RunTime: &m.RunTime, CPUTime: &m.CPUTime,
 		ResultSize: &m.ResultSize, JVMGCTime: &m.JVMGCTime, ResultSerialization: &m.ResultSerialization,
