@@ -15,6 +15,12 @@ func stage(tasks, duration int64) *tables.StageRow {
 	}
 }
 
+func summary(durations, shuffled, input, records []float64) *tables.TaskSummary {
+	s := &tables.TaskSummary{}
+	s.Duration, s.ShuffleReadBytes, s.InputBytes, s.InputRecords = durations, shuffled, input, records
+	return s
+}
+
 func TestSkew(t *testing.T) {
 	for name, c := range map[string]struct {
 		tasks    int64
@@ -36,7 +42,7 @@ func TestSkew(t *testing.T) {
 		"one task":                        {1, 60_000, []float64{1000, 1000, 1000, 1000, 50_000}, 50_000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := findings.Skew(stage(c.tasks, c.stage), &tables.TaskSummary{Duration: c.duration}, c.p95)
+			f := findings.Skew(stage(c.tasks, c.stage), summary(c.duration, nil, nil, nil), c.p95)
 			if c.impact == 0 {
 				require.Nil(t, f)
 				return
@@ -57,23 +63,22 @@ func TestAdviceForSkew(t *testing.T) {
 	even := []float64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}
 	none, records := make([]float64, 5), []float64{9, 10, 10, 10, 2_000_000}
 	for _, c := range []struct {
-		want    string
-		summary tables.TaskSummary
+		want                     string
+		shuffled, input, records []float64
 	}{
-		{"spark.sql.adaptive.skewJoin.enabled", tables.TaskSummary{ShuffleReadBytes: uneven, InputBytes: even}},
-		{"spark.sql.files.maxPartitionBytes", tables.TaskSummary{ShuffleReadBytes: even, InputBytes: uneven}},
-		{"keys are not the cause", tables.TaskSummary{ShuffleReadBytes: even, InputBytes: even}},
-		{"set spark.speculation=true", tables.TaskSummary{InputBytes: even}},
-		{"keys are not the cause", tables.TaskSummary{InputBytes: even, InputRecords: records}},
-		{"set partitionColumn, lowerBound", tables.TaskSummary{InputBytes: none, InputRecords: records}},
-		{"keys are not the cause", tables.TaskSummary{InputBytes: none, InputRecords: even}},
-		{"Uneven data may be the cause", tables.TaskSummary{InputBytes: none, InputRecords: none}},
+		{"spark.sql.adaptive.skewJoin.enabled", uneven, even, nil},
+		{"spark.sql.files.maxPartitionBytes", even, uneven, nil},
+		{"keys are not the cause", even, even, nil},
+		{"set spark.speculation=true", nil, even, nil},
+		{"keys are not the cause", nil, even, records},
+		{"set partitionColumn, lowerBound", nil, none, records},
+		{"keys are not the cause", nil, none, even},
+		{"Uneven data may be the cause", nil, none, none},
 	} {
-		c.summary.Duration = slow
-		f := findings.Skew(stage(10, 60_000), &c.summary, 0)
-		require.Containsf(t, f.Advice, c.want, "%+v", c.summary)
+		f := findings.Skew(stage(10, 60_000), summary(slow, c.shuffled, c.input, c.records), 0)
+		require.Containsf(t, f.Advice, c.want, "%+v", c)
 	}
-	f := findings.Skew(stage(10, 60_000), &tables.TaskSummary{Duration: slow, ShuffleReadBytes: uneven}, 0)
+	f := findings.Skew(stage(10, 60_000), summary(slow, uneven, nil, nil), 0)
 	require.Contains(t, f.Advice, "a task read 640 MiB of shuffled data, the median one 1 MiB")
 	require.Contains(t, f.Summary, "took 1s in the median, but the longest took 50s")
 }

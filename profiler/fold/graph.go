@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
 
 // graphOf returns the graph of a plan as SparkPlanGraph builds it: WholeStageCodegen is a
@@ -88,7 +89,7 @@ func (b *graphBuilder) node(plan *eventlog.PlanNode, enclosing *codegenCluster) 
 
 func (b *graphBuilder) edge(from, to int64) {
 	if to != none {
-		b.graph.edges = append(b.graph.edges, planEdge{from, to})
+		b.graph.edges = append(b.graph.edges, history.Edge{From: from, To: to})
 	}
 }
 

@@ -15,10 +15,10 @@ func TestInefficiency(t *testing.T) {
 	none := []float64{0, 0, 0, 0, 0}
 	most := func(value float64) []float64 { return []float64{0, 0, 0, 0, value} }
 	base := func() *tables.TaskSummary {
-		return &tables.TaskSummary{
-			Duration: even, MemoryBytesSpilled: none, DiskBytesSpilled: none, InputBytes: even, OutputBytes: none, ShuffleReadBytes: none,
-			ShuffleWriteBytes: none,
-		}
+		s := &tables.TaskSummary{}
+		s.Duration, s.MemoryBytesSpilled, s.DiskBytesSpilled = even, none, none
+		s.InputBytes, s.OutputBytes, s.ShuffleReadBytes, s.ShuffleWriteBytes = even, none, none, none
+		return s
 	}
 	for name, c := range map[string]struct {
 		change func(s *tables.TaskSummary)

@@ -17,9 +17,9 @@ type stage struct {
 	jobs    []*job
 	indices indices // of successful tasks
 	samples samples // of successful tasks
-	// others are values of the other tasks, for the metrics up to gettingResult: Spark
+	// others are durations, scheduler delays and getting-result times of the other tasks: Spark
 	// includes them in the quantiles.
-	others [gettingResult + 1][]int64
+	others [numMetrics][]int64
 }
 
 // stageGroup is what the attempts of a stage share. It is dropped once all its attempts,

@@ -187,7 +187,7 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 
 // addOther adds the times of a task that is unsuccessful or has no metrics, in milliseconds.
 func (s *stage) addOther(duration, delay, getting int64) {
-	for metric, value := range [...]int64{taskDuration: duration, schedulerDelay: delay, gettingResult: getting} {
+	for metric, value := range map[metric]int64{taskDuration: duration, schedulerDelay: delay, gettingResult: getting} {
 		s.others[metric] = append(s.others[metric], value)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
@@ -13,7 +14,7 @@ import (
 // org.apache.spark.sql.execution.ui.SparkPlanGraph gives them.
 type planGraph struct {
 	nodes []planNode
-	edges []planEdge
+	edges []history.Edge
 }
 
 // planNode is an operator, or a WholeStageCodegen that contains some.
@@ -30,12 +31,6 @@ type planMetric struct {
 	kind        string // sum, size, timing, nsTiming or average
 	accumulator int64
 	text        string
-}
-
-// planEdge says that an operator reads from another.
-type planEdge struct {
-	From int64 `json:"fromId"`
-	To   int64 `json:"toId"`
 }
 
 const wholeStageCodegen = "WholeStageCodegen"
@@ -62,9 +57,9 @@ func (a *attempt) planJSON(plan *planGraph) string {
 		Codegen *int64 `json:"wholeStageCodegenId,omitempty"`
 	}
 	shape := struct {
-		Nodes []node     `json:"nodes"`
-		Edges []planEdge `json:"edges"`
-	}{[]node{}, []planEdge{}}
+		Nodes []node         `json:"nodes"`
+		Edges []history.Edge `json:"edges"`
+	}{[]node{}, []history.Edge{}}
 	if plan == nil {
 		return compactJSON(shape)
 	}

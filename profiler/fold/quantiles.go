@@ -30,33 +30,19 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 		return nil, 0
 	}
 	all, extra := quantiles()
-	lists := make([][]float64, numMetrics)
+	summary = &tables.TaskSummary{}
 	memory := make([]float64, int(numMetrics)*len(all))
-	for m := range numMetrics {
-		values := s.samples.column(m, l.scratch[:0])
-		if m <= gettingResult {
-			values = append(values, s.others[m]...)
-		}
+	for m, list := range summary.Lists() {
+		values := append(s.samples.column(metric(m), l.scratch[:0]), s.others[m]...)
 		l.scratch = values
-		from := int(m) * len(all)
-		lists[m] = memory[from : from+len(all) : from+len(all)]
-		valuesAt(lists[m], all, count, values)
+		*list = memory[m*len(all) : (m+1)*len(all) : (m+1)*len(all)]
+		valuesAt(*list, all, count, values)
+		if metric(m) == taskDuration {
+			p95 = (*list)[extra]
+		}
+		*list = slices.Delete(*list, extra, extra+1)
 	}
-	p95 = lists[taskDuration][extra]
-	for m := range numMetrics {
-		lists[m] = slices.Delete(lists[m], extra, extra+1)
-	}
-	return &tables.TaskSummary{
-		Duration: lists[taskDuration], DeserializeTime: lists[deserializeTime], DeserializeCPUTime: lists[deserializeCPUTime],
-		RunTime: lists[runTime], CPUTime: lists[cpuTime], ResultSize: lists[resultSize], JVMGCTime: lists[gcTime],
-		ResultSerialization: lists[resultSerialization], GettingResultTime: lists[gettingResult], SchedulerDelay: lists[schedulerDelay],
-		PeakExecutionMemory: lists[peakMemory], MemoryBytesSpilled: lists[memorySpilled], DiskBytesSpilled: lists[diskSpilled],
-		InputBytes: lists[inputBytes], InputRecords: lists[inputRecords], OutputBytes: lists[outputBytes], OutputRecords: lists[outputRecords],
-		ShuffleReadBytes: lists[readBytes], ShuffleReadRecords: lists[readRecords], ShuffleRemoteBlocks: lists[remoteBlocks],
-		ShuffleLocalBlocks: lists[localBlocks], ShuffleFetchWaitTime: lists[fetchWait], ShuffleRemoteBytes: lists[remoteBytes],
-		ShuffleRemoteToDisk: lists[remoteToDisk], ShuffleTotalBlocks: lists[totalBlocks], ShuffleWriteBytes: lists[writeBytes],
-		ShuffleWriteRecords: lists[writeRecords], ShuffleWriteTime: lists[writeTime],
-	}, p95
+	return summary, p95
 }
 
 // valuesAt sets found to the values at the quantiles, which ascend, of count values; 0 if
@@ -83,4 +69,13 @@ func valuesAt(found, quantiles []float64, count int64, values []int64) {
 		}
 		found[i] = float64(values[index])
 	}
+}
+
+// summaryJSON encodes the quantiles as in Spark's REST API
+// (org.apache.spark.status.api.v1.TaskMetricDistributions).
+func summaryJSON(s *tables.TaskSummary) string {
+	return compactJSON(struct {
+		Quantiles []float64 `json:"quantiles"`
+		tables.Distributions
+	}{tables.Quantiles(), s.Distributions})
 }

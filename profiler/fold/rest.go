@@ -112,14 +112,15 @@ func (r *rest) executors(ctx context.Context) error {
 		if !x.IsActive {
 			dead++
 		}
-		if number, ok := executorNumber(x.ID); ok {
+		if number, err := strconv.ParseInt(x.ExecutorID, 10, 64); err == nil { // the driver has none
 			numbered.add(number)
 		}
-		row := executorRow(x)
-		if x.ID == DriverExecutor && !r.appAttempt.Completed { // grows
-			row.TotalDuration = 0
+		x.IsExcluded = x.IsExcluded || x.IsBlacklisted
+		setPeaks(&x.Executor, x.Peaks)
+		if x.ExecutorID == DriverExecutor && !r.appAttempt.Completed { // grows
+			x.TotalDuration = 0
 		}
-		if err := r.executor(row, x.Logs); err != nil {
+		if err := r.executor(&x.Executor, x.Logs); err != nil {
 			return err
 		}
 	}

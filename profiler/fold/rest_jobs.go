@@ -15,21 +15,20 @@ func (r *rest) jobs(ctx context.Context) error {
 	if err != nil {
 		return r.unavailable(ctx, Jobs, err)
 	}
-	slices.SortFunc(all, func(a, b history.Job) int { return int(a.ID - b.ID) })
+	slices.SortFunc(all, func(a, b tables.Job) int { return int(a.JobID - b.JobID) })
 	var seen ids
 	for i := range all {
 		j := &all[i]
-		seen.add(j.ID)
+		seen.add(j.JobID)
 		for _, stage := range j.StageIDs {
-			r.jobsOf[stage] = append(r.jobsOf[stage], j.ID)
+			r.jobsOf[stage] = append(r.jobsOf[stage], j.JobID)
 		}
-		row := jobRow(j)
-		if execution, ok := r.executionOf[j.ID]; ok {
-			row.SQLID = &execution
-		} else if r.sqlRead != nil && int64(j.Submitted) < r.sqlRead.begin {
+		if execution, ok := r.executionOf[j.JobID]; ok {
+			j.SQLID = &execution
+		} else if r.sqlRead != nil && j.SubmissionTime < r.sqlRead.begin {
 			r.sqlRead.earlierJobs = true
 		}
-		if err := r.job(row); err != nil {
+		if err := r.job(j); err != nil {
 			return err
 		}
 	}

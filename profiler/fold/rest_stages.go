@@ -34,8 +34,8 @@ func (r *rest) stages(ctx context.Context) error {
 		}
 		return nil
 	}
-	slices.SortFunc(all, func(a, b history.Stage) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Attempt, b.Attempt))
+	slices.SortFunc(all, func(a, b tables.StageRow) int {
+		return cmp.Or(cmp.Compare(a.StageID, b.StageID), cmp.Compare(a.StageAttemptID, b.StageAttemptID))
 	})
 	distributions, err := r.distributions(ctx, all)
 	if err != nil {
@@ -44,10 +44,9 @@ func (r *rest) stages(ctx context.Context) error {
 	seen := newAttempts()
 	for i := range all {
 		s := &all[i]
-		seen.add(s.ID, s.Attempt)
-		row := stageRow(s)
-		row.JobIDs = r.jobsOf[s.ID]
-		if err := r.stage(row, distributions[i].summary, distributions[i].p95); err != nil {
+		seen.add(s.StageID, s.StageAttemptID)
+		s.JobIDs = r.jobsOf[s.StageID]
+		if err := r.stage(s, distributions[i].summary, distributions[i].p95); err != nil {
 			return err
 		}
 	}
@@ -68,7 +67,7 @@ func (r *rest) stages(ctx context.Context) error {
 }
 
 // distributions reads the quantiles of all stages that have any.
-func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distribution, error) {
+func (r *rest) distributions(ctx context.Context, all []tables.StageRow) ([]distribution, error) {
 	found := make([]distribution, len(all))
 	if err := r.findPartial(ctx, all, found); err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distri
 		}
 		group.Go(func() error {
 			s, d := &all[i], &found[i]
-			summary, err := r.ui.TaskSummary(limited, s.ID, s.Attempt, requested)
+			summary, err := r.ui.TaskSummary(limited, s.StageID, s.StageAttemptID, requested)
 			if err == nil && summary != nil {
 				d.summary, d.p95, err = summaryRow(summary)
 			}
@@ -106,7 +105,7 @@ const concurrentSummaries = 8
 // findPartial finds the stages of which the server has evicted tasks: their quantiles would
 // only cover the remaining tasks. The server's limit is the same for all stages, so the
 // search goes from the largest stage down and ends at the first complete one.
-func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []distribution) error {
+func (r *rest) findPartial(ctx context.Context, all []tables.StageRow, found []distribution) error {
 	bySize := make([]int, 0, len(all))
 	for i := range all {
 		if all[i].NumCompleteTasks > 0 {
@@ -116,7 +115,7 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(minTasks(&all[b]), minTasks(&all[a])) })
 	for _, i := range bySize {
 		s := &all[i]
-		complete, err := r.ui.HasTasks(ctx, s.ID, s.Attempt, minTasks(s))
+		complete, err := r.ui.HasTasks(ctx, s.StageID, s.StageAttemptID, minTasks(s))
 		if r.unlisted = err; complete || err != nil {
 			break
 		}
@@ -131,13 +130,13 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 // minTasks returns how many task attempts a stage attempt had at least. Failures are left
 // out: Spark counts a successful attempt whose output was lost as failed, too
 // (org.apache.spark.Resubmitted).
-func minTasks(s *history.Stage) int64 {
+func minTasks(s *tables.StageRow) int64 {
 	return s.NumActiveTasks + s.NumCompleteTasks + s.NumKilledTasks
 }
 
 // summaries writes the completeness of the quantiles. missingStages counts the stage
 // attempts that the server does not list.
-func (r *rest) summaries(all []history.Stage, found []distribution, missingStages int64) error {
+func (r *rest) summaries(all []tables.StageRow, found []distribution, missingStages int64) error {
 	e := endpoint{name: TaskSummaries, expected: new(int64)}
 	failed, partial := 0, 0
 	var first error
@@ -179,7 +178,7 @@ func (r *rest) summaries(all []history.Stage, found []distribution, missingStage
 
 // tasks writes the task attempts, one stage at a time. The task ids show how many are
 // missing with their stages: Spark counts them up from 0 within an application.
-func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int64) error {
+func (r *rest) tasks(ctx context.Context, all []tables.StageRow, missingStages int64) error {
 	e := endpoint{name: Tasks, expected: new(int64), reason: Retention}
 	var failed int
 	var first error
@@ -190,7 +189,7 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int
 		if !ran(s.Status) {
 			continue
 		}
-		tasks, err := r.ui.Tasks(ctx, s.ID, s.Attempt)
+		tasks, err := r.ui.Tasks(ctx, s.StageID, s.StageAttemptID)
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("read tasks of application %s: %w", r.application.ID, err)
@@ -208,7 +207,7 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int
 				ended++
 			}
 			latest = max(latest, tasks[j].ID)
-			if err := r.task(taskRowOf(s, &tasks[j])); err != nil {
+			if err := r.task(taskRowOf(s.Stage, &tasks[j])); err != nil {
 				return err
 			}
 		}

@@ -9,12 +9,9 @@ import (
 // metric is a column of samples.
 type metric int
 
-// The metrics for which Spark reports quantiles. Those up to gettingResult are also kept
-// for unsuccessful tasks.
+// The metrics for which Spark reports quantiles, in the order of tables.Distributions.
 const (
 	taskDuration metric = iota
-	schedulerDelay
-	gettingResult
 	deserializeTime
 	deserializeCPUTime
 	runTime
@@ -22,6 +19,8 @@ const (
 	resultSize
 	gcTime
 	resultSerialization
+	gettingResult
+	schedulerDelay
 	peakMemory
 	memorySpilled
 	diskSpilled

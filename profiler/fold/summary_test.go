@@ -16,7 +16,8 @@ func TestSummaryJSON(t *testing.T) {
 		0, 1, 7, 0.5, 0.1, 1e-7, -1, -2.5, math.Copysign(0, -1), 123456789012345, 1<<53 - 1, 1 << 53, 1e20, 1e21, math.MaxFloat64,
 		math.SmallestNonzeroFloat64,
 	}
-	s := tables.TaskSummary{Duration: numbers, InputBytes: []float64{3}, ShuffleTotalBlocks: []float64{}, ShuffleWriteTime: []float64{4, 5}}
+	var s tables.TaskSummary
+	s.Duration, s.InputBytes, s.ShuffleTotalBlocks, s.ShuffleWriteTime = numbers, []float64{3}, []float64{}, []float64{4, 5}
 	var got map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(summaryJSON(&s)), &got))
 	want, err := json.Marshal(numbers)

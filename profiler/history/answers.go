@@ -1,6 +1,9 @@
 package history
 
-import "github.com/emr-observatory/emr-observatory/eventlog"
+import (
+	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
 
 // Application is an application that the server lists (ApplicationInfo).
 type Application struct {
@@ -22,82 +25,6 @@ type Attempt struct {
 	SparkVersion string `json:"appSparkVersion"`
 }
 
-// Job is a job (JobData).
-type Job struct {
-	ID                 int64   `json:"jobId"`
-	Name               string  `json:"name"`
-	Description        *string `json:"description"`
-	Submitted          Millis  `json:"submissionTime"`
-	Completed          Millis  `json:"completionTime"`
-	StageIDs           []int64 `json:"stageIds"`
-	Group              *string `json:"jobGroup"`
-	Status             string  `json:"status"`
-	NumTasks           int64   `json:"numTasks"`
-	NumActiveTasks     int64   `json:"numActiveTasks"`
-	NumCompletedTasks  int64   `json:"numCompletedTasks"`
-	NumSkippedTasks    int64   `json:"numSkippedTasks"`
-	NumFailedTasks     int64   `json:"numFailedTasks"`
-	NumKilledTasks     int64   `json:"numKilledTasks"`
-	NumActiveStages    int64   `json:"numActiveStages"`
-	NumCompletedStages int64   `json:"numCompletedStages"`
-	NumSkippedStages   int64   `json:"numSkippedStages"`
-	NumFailedStages    int64   `json:"numFailedStages"`
-}
-
-// Stage is a stage attempt (StageData). CPU times and ShuffleWriteTime are
-// nanoseconds, other times milliseconds.
-type Stage struct {
-	Status           string  `json:"status"`
-	ID               int64   `json:"stageId"`
-	Attempt          int64   `json:"attemptId"`
-	NumTasks         int64   `json:"numTasks"`
-	NumActiveTasks   int64   `json:"numActiveTasks"`
-	NumCompleteTasks int64   `json:"numCompleteTasks"` // numCompletedTasks in jobs
-	NumFailedTasks   int64   `json:"numFailedTasks"`
-	NumKilledTasks   int64   `json:"numKilledTasks"`
-	Submitted        Millis  `json:"submissionTime"`
-	FirstLaunched    Millis  `json:"firstTaskLaunchedTime"`
-	Completed        Millis  `json:"completionTime"`
-	FailureReason    *string `json:"failureReason"`
-
-	Usage
-	InputBytes    int64 `json:"inputBytes"`
-	InputRecords  int64 `json:"inputRecords"`
-	OutputBytes   int64 `json:"outputBytes"`
-	OutputRecords int64 `json:"outputRecords"`
-
-	ShuffleRemoteBlocks  int64 `json:"shuffleRemoteBlocksFetched"`
-	ShuffleLocalBlocks   int64 `json:"shuffleLocalBlocksFetched"`
-	ShuffleFetchWaitTime int64 `json:"shuffleFetchWaitTime"`
-	ShuffleRemoteBytes   int64 `json:"shuffleRemoteBytesRead"`
-	ShuffleRemoteToDisk  int64 `json:"shuffleRemoteBytesReadToDisk"`
-	ShuffleLocalBytes    int64 `json:"shuffleLocalBytesRead"`
-	ShuffleReadBytes     int64 `json:"shuffleReadBytes"`
-	ShuffleReadRecords   int64 `json:"shuffleReadRecords"`
-	ShuffleWriteBytes    int64 `json:"shuffleWriteBytes"`
-	ShuffleWriteTime     int64 `json:"shuffleWriteTime"`
-	ShuffleWriteRecords  int64 `json:"shuffleWriteRecords"`
-
-	Name            string  `json:"name"`
-	Description     *string `json:"description"`
-	SchedulingPool  string  `json:"schedulingPool"`
-	ResourceProfile *int64  `json:"resourceProfileId"` // since Spark 3.1
-}
-
-// Usage are metrics that a task has, and a stage attempt as totals.
-type Usage struct {
-	DeserializeTime     int64 `json:"executorDeserializeTime"`
-	DeserializeCPUTime  int64 `json:"executorDeserializeCpuTime"`
-	RunTime             int64 `json:"executorRunTime"`
-	CPUTime             int64 `json:"executorCpuTime"`
-	ResultSize          int64 `json:"resultSize"`
-	JVMGCTime           int64 `json:"jvmGcTime"`
-	ResultSerialization int64 `json:"resultSerializationTime"`
-	MemorySpilled       int64 `json:"memoryBytesSpilled"`
-	DiskSpilled         int64 `json:"diskBytesSpilled"`
-	PeakExecutionMemory int64 `json:"peakExecutionMemory"`
-}
-
 // Task is a task attempt (TaskData).
 type Task struct {
 	ID          int64        `json:"taskId"`
@@ -117,7 +44,16 @@ type Task struct {
 // TaskMetrics are a task's metrics. CPU times and Write.Time are nanoseconds, other times
 // milliseconds.
 type TaskMetrics struct {
-	Usage
+	DeserializeTime     int64 `json:"executorDeserializeTime"`
+	DeserializeCPUTime  int64 `json:"executorDeserializeCpuTime"`
+	RunTime             int64 `json:"executorRunTime"`
+	CPUTime             int64 `json:"executorCpuTime"`
+	ResultSize          int64 `json:"resultSize"`
+	JVMGCTime           int64 `json:"jvmGcTime"`
+	ResultSerialization int64 `json:"resultSerializationTime"`
+	MemorySpilled       int64 `json:"memoryBytesSpilled"`
+	DiskSpilled         int64 `json:"diskBytesSpilled"`
+	PeakExecutionMemory int64 `json:"peakExecutionMemory"`
 
 	Input struct {
 		Bytes   int64 `json:"bytesRead"`
@@ -143,77 +79,11 @@ type TaskMetrics struct {
 	} `json:"shuffleWriteMetrics"`
 }
 
-// Distributions are quantiles of the metrics of a stage's successful tasks
-// (TaskMetricDistributions), in the order in which they were requested.
-type Distributions struct {
-	Quantiles           []Quantile `json:"quantiles"`
-	Duration            []Quantile `json:"duration"` // since Spark 3.1
-	DeserializeTime     []Quantile `json:"executorDeserializeTime"`
-	DeserializeCPUTime  []Quantile `json:"executorDeserializeCpuTime"`
-	RunTime             []Quantile `json:"executorRunTime"`
-	CPUTime             []Quantile `json:"executorCpuTime"`
-	ResultSize          []Quantile `json:"resultSize"`
-	JVMGCTime           []Quantile `json:"jvmGcTime"`
-	ResultSerialization []Quantile `json:"resultSerializationTime"`
-	GettingResultTime   []Quantile `json:"gettingResultTime"`
-	SchedulerDelay      []Quantile `json:"schedulerDelay"`
-	PeakExecutionMemory []Quantile `json:"peakExecutionMemory"`
-	MemorySpilled       []Quantile `json:"memoryBytesSpilled"`
-	DiskSpilled         []Quantile `json:"diskBytesSpilled"`
-
-	Input struct {
-		Bytes   []Quantile `json:"bytesRead"`
-		Records []Quantile `json:"recordsRead"`
-	} `json:"inputMetrics"`
-	Output struct {
-		Bytes   []Quantile `json:"bytesWritten"`
-		Records []Quantile `json:"recordsWritten"`
-	} `json:"outputMetrics"`
-	Read struct {
-		Bytes         []Quantile `json:"readBytes"`
-		Records       []Quantile `json:"readRecords"`
-		RemoteBlocks  []Quantile `json:"remoteBlocksFetched"`
-		LocalBlocks   []Quantile `json:"localBlocksFetched"`
-		FetchWaitTime []Quantile `json:"fetchWaitTime"`
-		RemoteBytes   []Quantile `json:"remoteBytesRead"`
-		RemoteToDisk  []Quantile `json:"remoteBytesReadToDisk"`
-		TotalBlocks   []Quantile `json:"totalBlocksFetched"`
-	} `json:"shuffleReadMetrics"`
-	Write struct {
-		Bytes   []Quantile `json:"writeBytes"`
-		Records []Quantile `json:"writeRecords"`
-		Time    []Quantile `json:"writeTime"`
-	} `json:"shuffleWriteMetrics"`
-}
-
 // Executor is an executor, or the driver (ExecutorSummary).
 type Executor struct {
-	ID                string                    `json:"id"`
-	HostPort          string                    `json:"hostPort"`
-	IsActive          bool                      `json:"isActive"`
-	RDDBlocks         int64                     `json:"rddBlocks"`
-	MemoryUsed        int64                     `json:"memoryUsed"`
-	DiskUsed          int64                     `json:"diskUsed"`
-	TotalCores        int64                     `json:"totalCores"`
-	MaxTasks          int64                     `json:"maxTasks"`
-	ActiveTasks       int64                     `json:"activeTasks"`
-	FailedTasks       int64                     `json:"failedTasks"`
-	CompletedTasks    int64                     `json:"completedTasks"`
-	TotalTasks        int64                     `json:"totalTasks"`
-	TotalDuration     int64                     `json:"totalDuration"`
-	TotalGCTime       int64                     `json:"totalGCTime"`
-	TotalInputBytes   int64                     `json:"totalInputBytes"`
-	TotalShuffleRead  int64                     `json:"totalShuffleRead"`
-	TotalShuffleWrite int64                     `json:"totalShuffleWrite"`
-	IsBlacklisted     bool                      `json:"isBlacklisted"`
-	IsExcluded        bool                      `json:"isExcluded"` // since Spark 3.1, which sets both
-	MaxMemory         int64                     `json:"maxMemory"`
-	Added             Millis                    `json:"addTime"`
-	Removed           Millis                    `json:"removeTime"`
-	RemoveReason      *string                   `json:"removeReason"`
-	Logs              map[string]string         `json:"executorLogs"`
-	Peaks             *eventlog.ExecutorMetrics `json:"peakMemoryMetrics"` // since Spark 3.0
-	ResourceProfile   *int64                    `json:"resourceProfileId"` // since Spark 3.1
+	tables.Executor
+	Logs  map[string]string         `json:"executorLogs"`
+	Peaks *eventlog.ExecutorMetrics `json:"peakMemoryMetrics"` // since Spark 3.0
 }
 
 // Environment is the configuration of an attempt (ApplicationEnvironmentInfo). The server

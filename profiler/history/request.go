@@ -227,12 +227,12 @@ func htmlError(body io.Reader) error {
 }
 
 // decodeInto returns a consumer that decodes one JSON value of at most limit bytes.
-func decodeInto[T any](into *T, limit int64) consumer {
+func decodeInto[T any](into *T, limit int64, o ...json.Options) consumer {
+	options := append(o, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	return func(body io.Reader) error {
 		bounded := &boundedReader{from: body, left: limit, limit: limit}
 		var value T
-		err := json.UnmarshalRead(&htmlGuard{from: bounded}, &value, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-		if err != nil {
+		if err := json.UnmarshalRead(&htmlGuard{from: bounded}, &value, options...); err != nil {
 			return fmt.Errorf("decode the response: %w", err)
 		}
 		*into = value

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // Applications lists the applications that the server knows, including running ones.
@@ -71,21 +73,21 @@ func (c *Client) UI(application, attempt string) *UI {
 }
 
 // Jobs lists the jobs, including failed ones.
-func (u *UI) Jobs(ctx context.Context) (all []Job, err error) {
-	err = u.get(ctx, Jobs, "/jobs", nil, decodeInto(&all, u.c.o.MaxBody))
+func (u *UI) Jobs(ctx context.Context) (all []tables.Job, err error) {
+	err = u.get(ctx, Jobs, "/jobs", nil, decodeInto(&all, u.c.o.MaxBody, ofRows))
 	return all, err
 }
 
 // Stages lists the stage attempts of every status. It leaves out their tasks, for which the
 // server would have to read every task.
-func (u *UI) Stages(ctx context.Context) (all []Stage, err error) {
-	err = u.get(ctx, Stages, "/stages", nil, decodeInto(&all, u.c.o.MaxBody))
+func (u *UI) Stages(ctx context.Context) (all []tables.StageRow, err error) {
+	err = u.get(ctx, Stages, "/stages", nil, decodeInto(&all, u.c.o.MaxBody, ofRows))
 	return all, err
 }
 
 // Executors lists the executors, including removed ones, and the driver.
 func (u *UI) Executors(ctx context.Context) (all []Executor, err error) {
-	err = u.get(ctx, Executors, "/allexecutors", nil, decodeInto(&all, u.c.o.MaxBody))
+	err = u.get(ctx, Executors, "/allexecutors", nil, decodeInto(&all, u.c.o.MaxBody, ofRows))
 	return all, err
 }
 
@@ -97,14 +99,14 @@ func (u *UI) Environment(ctx context.Context) (e Environment, err error) {
 
 // TaskSummary returns quantiles of the task metrics of a stage attempt, nil if no task
 // succeeded.
-func (u *UI) TaskSummary(ctx context.Context, stage, attempt int64, quantiles []float64) (*Distributions, error) {
+func (u *UI) TaskSummary(ctx context.Context, stage, attempt int64, quantiles []float64) (*tables.Distributions, error) {
 	var texts []string
 	for _, q := range quantiles {
 		texts = append(texts, strconv.FormatFloat(q, 'g', -1, 64))
 	}
-	var d Distributions
+	var d tables.Distributions
 	path := fmt.Sprintf("/stages/%d/%d/taskSummary", stage, attempt)
-	err := u.get(ctx, TaskSummary, path, url.Values{"quantiles": {strings.Join(texts, ",")}}, decodeInto(&d, u.c.o.MaxBody))
+	err := u.get(ctx, TaskSummary, path, url.Values{"quantiles": {strings.Join(texts, ",")}}, decodeInto(&d, u.c.o.MaxBody, ofRows))
 	switch {
 	// StagesResource.taskSummary: "No tasks reported metrics for 7 / 0 yet."
 	case errors.Is(err, ErrNotFound) && strings.Contains(err.Error(), "No tasks reported metrics"):

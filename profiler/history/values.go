@@ -30,37 +30,54 @@ func (m *Millis) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	case '0':
 		*m = Millis(max(0, token.Int()))
 	case '"':
-		at, err := time.Parse(timeLayout, token.String())
-		if err != nil {
-			return fmt.Errorf("time %q: must be of the form %s", token.String(), timeLayout)
-		}
-		*m = Millis(max(0, at.UnixMilli()))
+		at, err := parseTime(token.String())
+		*m = Millis(at)
+		return err
 	default:
 		return fmt.Errorf("time: must be a number or a string, is %s", token.Kind())
 	}
 	return nil
 }
 
-// Quantile is a value of a distribution. Spark writes a missing one as the string "NaN".
-type Quantile float64
+func parseTime(text string) (millis int64, err error) {
+	at, err := time.Parse(timeLayout, text)
+	if err != nil {
+		return 0, fmt.Errorf("time %q: must be of the form %s", text, timeLayout)
+	}
+	return max(0, at.UnixMilli()), nil
+}
 
-// UnmarshalJSONFrom reads a number or a string.
-func (q *Quantile) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+// ofRows are how Spark writes some values of rows of package tables.
+var ofRows = json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(timeOf), json.UnmarshalFromFunc(quantileOf)))
+
+// timeOf reads an integer that is a string: a time.
+func timeOf(d *jsontext.Decoder, millis *int64) error {
+	if d.PeekKind() != '"' {
+		return json.SkipFunc
+	}
+	token, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	*millis, err = parseTime(token.String())
+	return err
+}
+
+// quantileOf reads a value of a distribution. Spark writes a missing one as the string "NaN".
+func quantileOf(d *jsontext.Decoder, q *float64) error {
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
 	switch token.Kind() {
 	case '0':
-		*q = Quantile(token.Float())
+		*q = token.Float()
 	case '"':
-		value, err := strconv.ParseFloat(token.String(), 64)
-		if err != nil {
+		if *q, err = strconv.ParseFloat(token.String(), 64); err != nil {
 			return fmt.Errorf("quantile %q: must be a number", token.String())
 		}
-		*q = Quantile(value)
 	default:
-		*q = Quantile(math.NaN())
+		*q = math.NaN()
 	}
 	return nil
 }

@@ -34,26 +34,26 @@ type Application struct {
 // Job is a row of the table jobs.
 type Job struct {
 	Attempt
-	JobID              int64    `parquet:"job_id" doc:"job"`
-	JobName            string   `parquet:"job_name" doc:"call site of its last stage"`
-	Description        *string  `parquet:"description,optional" doc:"SparkContext.setJobDescription"`
-	JobGroup           *string  `parquet:"job_group,optional" doc:"SparkContext.setJobGroup"`
-	Status             string   `parquet:"status,dict" doc:"RUNNING, SUCCEEDED, FAILED or UNKNOWN"`
+	JobID              int64    `parquet:"job_id" json:"jobId" doc:"job"`
+	JobName            string   `parquet:"job_name" json:"name" doc:"call site of its last stage"`
+	Description        *string  `parquet:"description,optional" json:"description" doc:"SparkContext.setJobDescription"`
+	JobGroup           *string  `parquet:"job_group,optional" json:"jobGroup" doc:"SparkContext.setJobGroup"`
+	Status             string   `parquet:"status,dict" json:"status" doc:"RUNNING, SUCCEEDED, FAILED or UNKNOWN"`
 	FailureReason      *string  `parquet:"failure_reason,optional" doc:"exception of a failed job; logs only"`
-	SubmissionTime     Millis   `parquet:"submission_time,optional,timestamp(millisecond)" doc:"start"`
-	CompletionTime     Millis   `parquet:"completion_time,optional,timestamp(millisecond)" doc:"end"`
+	SubmissionTime     Millis   `parquet:"submission_time,optional,timestamp(millisecond)" json:"submissionTime" doc:"start"`
+	CompletionTime     Millis   `parquet:"completion_time,optional,timestamp(millisecond)" json:"completionTime" doc:"end"`
 	DurationMillis     *int64   `parquet:"duration_ms,optional" doc:"completion_time - submission_time"`
-	NumTasks           int64    `parquet:"num_tasks" doc:"tasks of all its stages, as planned"`
-	NumActiveTasks     int64    `parquet:"num_active_tasks" doc:"running tasks"`
-	NumCompletedTasks  int64    `parquet:"num_completed_tasks" doc:"attempts that succeeded"`
-	NumSkippedTasks    int64    `parquet:"num_skipped_tasks" doc:"tasks of skipped stages"`
-	NumFailedTasks     int64    `parquet:"num_failed_tasks" doc:"attempts that failed"`
-	NumKilledTasks     int64    `parquet:"num_killed_tasks" doc:"attempts that were killed"`
-	NumActiveStages    int64    `parquet:"num_active_stages" doc:"running stages"`
-	NumCompletedStages int64    `parquet:"num_completed_stages" doc:"stages that completed"`
-	NumSkippedStages   int64    `parquet:"num_skipped_stages" doc:"stages skipped because their output already existed"`
-	NumFailedStages    int64    `parquet:"num_failed_stages" doc:"stages that failed"`
-	StageIDs           []int64  `parquet:"stage_ids,list" doc:"stages that it may need"`
+	NumTasks           int64    `parquet:"num_tasks" json:"numTasks" doc:"tasks of all its stages, as planned"`
+	NumActiveTasks     int64    `parquet:"num_active_tasks" json:"numActiveTasks" doc:"running tasks"`
+	NumCompletedTasks  int64    `parquet:"num_completed_tasks" json:"numCompletedTasks" doc:"attempts that succeeded"`
+	NumSkippedTasks    int64    `parquet:"num_skipped_tasks" json:"numSkippedTasks" doc:"tasks of skipped stages"`
+	NumFailedTasks     int64    `parquet:"num_failed_tasks" json:"numFailedTasks" doc:"attempts that failed"`
+	NumKilledTasks     int64    `parquet:"num_killed_tasks" json:"numKilledTasks" doc:"attempts that were killed"`
+	NumActiveStages    int64    `parquet:"num_active_stages" json:"numActiveStages" doc:"running stages"`
+	NumCompletedStages int64    `parquet:"num_completed_stages" json:"numCompletedStages" doc:"stages that completed"`
+	NumSkippedStages   int64    `parquet:"num_skipped_stages" json:"numSkippedStages" doc:"stages skipped because their output already existed"`
+	NumFailedStages    int64    `parquet:"num_failed_stages" json:"numFailedStages" doc:"stages that failed"`
+	StageIDs           []int64  `parquet:"stage_ids,list" json:"stageIds" doc:"stages that it may need"`
 	SQLID              *int64   `parquet:"sql_id,optional" doc:"SQL execution of the job; logs only"`
 	TaskSuccessRate    *float64 `parquet:"task_success_rate,optional" doc:"num_completed_tasks / num_tasks, 0 to 100"`
 }
@@ -61,30 +61,30 @@ type Job struct {
 // Executor is a row of the table executors. The driver is one, too.
 type Executor struct {
 	Attempt
-	ExecutorID         string  `parquet:"executor_id,dict" doc:"a number, or driver"`
-	HostPort           string  `parquet:"host_port" doc:"host and port of its block manager"`
-	IsActive           bool    `parquet:"is_active" doc:"it has not been removed"`
-	RDDBlocks          *int64  `parquet:"rdd_blocks,optional" doc:"cached blocks at the end; REST only"`
-	MemoryUsed         *int64  `parquet:"memory_used,optional" doc:"bytes of storage memory at the end; REST only"`
-	DiskUsed           *int64  `parquet:"disk_used,optional" doc:"bytes on disk at the end; REST only"`
-	TotalCores         int64   `parquet:"total_cores" doc:"cores"`
-	MaxTasks           int64   `parquet:"max_tasks" doc:"tasks that it runs at a time"`
-	ActiveTasks        int64   `parquet:"active_tasks" doc:"running tasks"`
-	FailedTasks        int64   `parquet:"failed_tasks" doc:"attempts that failed"`
-	CompletedTasks     int64   `parquet:"completed_tasks" doc:"attempts that succeeded"`
-	TotalTasks         int64   `parquet:"total_tasks" doc:"active, failed and completed"`
-	TotalDuration      int64   `parquet:"total_duration" doc:"milliseconds of all its tasks"`
-	TotalGCTime        int64   `parquet:"total_gc_time" doc:"milliseconds of garbage collection in its tasks"`
-	TotalInputBytes    int64   `parquet:"total_input_bytes" doc:"bytes read by its tasks"`
-	TotalShuffleRead   int64   `parquet:"total_shuffle_read" doc:"shuffle bytes read by its tasks"`
-	TotalShuffleWrite  int64   `parquet:"total_shuffle_write" doc:"shuffle bytes written by its tasks"`
-	IsBlacklisted      bool    `parquet:"is_blacklisted" doc:"same as is_excluded, under its name before Spark 3.1"`
-	IsExcluded         bool    `parquet:"is_excluded" doc:"Spark gives it no more tasks"`
-	MaxMemory          int64   `parquet:"max_memory" doc:"bytes of storage memory"`
-	AddTime            Millis  `parquet:"add_time,optional,timestamp(millisecond)" doc:"when it registered"`
-	RemoveTime         Millis  `parquet:"remove_time,optional,timestamp(millisecond)" doc:"when it was removed"`
-	RemoveReason       *string `parquet:"remove_reason,optional" doc:"why"`
-	ResourceProfileID  *int64  `parquet:"resource_profile_id,optional" doc:"resource profile; since Spark 3.1"`
+	ExecutorID         string  `parquet:"executor_id,dict" json:"id" doc:"a number, or driver"`
+	HostPort           string  `parquet:"host_port" json:"hostPort" doc:"host and port of its block manager"`
+	IsActive           bool    `parquet:"is_active" json:"isActive" doc:"it has not been removed"`
+	RDDBlocks          *int64  `parquet:"rdd_blocks,optional" json:"rddBlocks" doc:"cached blocks at the end; REST only"`
+	MemoryUsed         *int64  `parquet:"memory_used,optional" json:"memoryUsed" doc:"bytes of storage memory at the end; REST only"`
+	DiskUsed           *int64  `parquet:"disk_used,optional" json:"diskUsed" doc:"bytes on disk at the end; REST only"`
+	TotalCores         int64   `parquet:"total_cores" json:"totalCores" doc:"cores"`
+	MaxTasks           int64   `parquet:"max_tasks" json:"maxTasks" doc:"tasks that it runs at a time"`
+	ActiveTasks        int64   `parquet:"active_tasks" json:"activeTasks" doc:"running tasks"`
+	FailedTasks        int64   `parquet:"failed_tasks" json:"failedTasks" doc:"attempts that failed"`
+	CompletedTasks     int64   `parquet:"completed_tasks" json:"completedTasks" doc:"attempts that succeeded"`
+	TotalTasks         int64   `parquet:"total_tasks" json:"totalTasks" doc:"active, failed and completed"`
+	TotalDuration      int64   `parquet:"total_duration" json:"totalDuration" doc:"milliseconds of all its tasks"`
+	TotalGCTime        int64   `parquet:"total_gc_time" json:"totalGCTime" doc:"milliseconds of garbage collection in its tasks"`
+	TotalInputBytes    int64   `parquet:"total_input_bytes" json:"totalInputBytes" doc:"bytes read by its tasks"`
+	TotalShuffleRead   int64   `parquet:"total_shuffle_read" json:"totalShuffleRead" doc:"shuffle bytes read by its tasks"`
+	TotalShuffleWrite  int64   `parquet:"total_shuffle_write" json:"totalShuffleWrite" doc:"shuffle bytes written by its tasks"`
+	IsBlacklisted      bool    `parquet:"is_blacklisted" json:"isBlacklisted" doc:"same as is_excluded, under its name before Spark 3.1"`
+	IsExcluded         bool    `parquet:"is_excluded" json:"isExcluded" doc:"Spark gives it no more tasks"`
+	MaxMemory          int64   `parquet:"max_memory" json:"maxMemory" doc:"bytes of storage memory"`
+	AddTime            Millis  `parquet:"add_time,optional,timestamp(millisecond)" json:"addTime" doc:"when it registered"`
+	RemoveTime         Millis  `parquet:"remove_time,optional,timestamp(millisecond)" json:"removeTime" doc:"when it was removed"`
+	RemoveReason       *string `parquet:"remove_reason,optional" json:"removeReason" doc:"why"`
+	ResourceProfileID  *int64  `parquet:"resource_profile_id,optional" json:"resourceProfileId" doc:"resource profile; since Spark 3.1"`
 	PeakJVMHeap        *int64  `parquet:"peak_jvm_heap_bytes,optional" doc:"JVMHeapMemory; since Spark 3.0"`
 	PeakJVMOffHeap     *int64  `parquet:"peak_jvm_off_heap_bytes,optional" doc:"JVMOffHeapMemory; since Spark 3.0"`
 	PeakOnHeapExec     *int64  `parquet:"peak_on_heap_execution_bytes,optional" doc:"OnHeapExecutionMemory; since Spark 3.0"`

@@ -28,8 +28,8 @@ const (
 
 // Stage identifies an attempt of a stage.
 type Stage struct {
-	StageID        int64 `parquet:"stage_id" doc:"stage; unique in an attempt of an application"`
-	StageAttemptID int64 `parquet:"stage_attempt_id" doc:"attempt of the stage, from 0"`
+	StageID        int64 `parquet:"stage_id" json:"stageId" doc:"stage; unique in an attempt of an application"`
+	StageAttemptID int64 `parquet:"stage_attempt_id" json:"attemptId" doc:"attempt of the stage, from 0"`
 }
 
 // Millis is a time in milliseconds since 1970, UTC. In an optional column 0 is null.

@@ -1,49 +1,51 @@
 package tables
 
+import "reflect"
+
 // StageRow is a row of the table stages: an attempt of a stage.
 type StageRow struct {
 	Attempt
 	Stage
-	StageName             string   `parquet:"stage_name" doc:"call site"`
-	Description           *string  `parquet:"description,optional" doc:"description of its job"`
-	Status                string   `parquet:"status,dict" doc:"ACTIVE, COMPLETE, FAILED, PENDING or SKIPPED"`
-	FailureReason         *string  `parquet:"failure_reason,optional" doc:"why it failed"`
-	NumTasks              int64    `parquet:"num_tasks" doc:"tasks, as planned"`
-	NumActiveTasks        int64    `parquet:"num_active_tasks" doc:"running attempts"`
-	NumCompleteTasks      int64    `parquet:"num_complete_tasks" doc:"attempts that succeeded"`
-	NumFailedTasks        int64    `parquet:"num_failed_tasks" doc:"attempts that failed"`
-	NumKilledTasks        int64    `parquet:"num_killed_tasks" doc:"attempts that were killed"`
-	ExecutorRunTime       int64    `parquet:"executor_run_time" doc:"milliseconds, of all tasks"`
-	ExecutorCPUTime       int64    `parquet:"executor_cpu_time" doc:"nanoseconds, of all tasks"`
-	DeserializeTime       int64    `parquet:"executor_deserialize_time" doc:"milliseconds, of all tasks"`
-	DeserializeCPUTime    int64    `parquet:"executor_deserialize_cpu_time" doc:"nanoseconds, of all tasks"`
-	ResultSize            int64    `parquet:"result_size" doc:"bytes sent to the driver"`
-	JVMGCTime             int64    `parquet:"jvm_gc_time" doc:"milliseconds, of all tasks"`
-	ResultSerialization   int64    `parquet:"result_serialization_time" doc:"milliseconds, of all tasks"`
-	PeakExecutionMemory   int64    `parquet:"peak_execution_memory" doc:"bytes, summed over tasks, as Spark does"`
-	SubmissionTime        Millis   `parquet:"submission_time,optional,timestamp(millisecond)" doc:"start"`
-	FirstTaskLaunchedTime Millis   `parquet:"first_task_launched_time,optional,timestamp(millisecond)" doc:"launch of its first task"`
-	CompletionTime        Millis   `parquet:"completion_time,optional,timestamp(millisecond)" doc:"end"`
+	StageName             string   `parquet:"stage_name" json:"name" doc:"call site"`
+	Description           *string  `parquet:"description,optional" json:"description" doc:"description of its job"`
+	Status                string   `parquet:"status,dict" json:"status" doc:"ACTIVE, COMPLETE, FAILED, PENDING or SKIPPED"`
+	FailureReason         *string  `parquet:"failure_reason,optional" json:"failureReason" doc:"why it failed"`
+	NumTasks              int64    `parquet:"num_tasks" json:"numTasks" doc:"tasks, as planned"`
+	NumActiveTasks        int64    `parquet:"num_active_tasks" json:"numActiveTasks" doc:"running attempts"`
+	NumCompleteTasks      int64    `parquet:"num_complete_tasks" json:"numCompleteTasks" doc:"attempts that succeeded"`
+	NumFailedTasks        int64    `parquet:"num_failed_tasks" json:"numFailedTasks" doc:"attempts that failed"`
+	NumKilledTasks        int64    `parquet:"num_killed_tasks" json:"numKilledTasks" doc:"attempts that were killed"`
+	ExecutorRunTime       int64    `parquet:"executor_run_time" json:"executorRunTime" doc:"milliseconds, of all tasks"`
+	ExecutorCPUTime       int64    `parquet:"executor_cpu_time" json:"executorCpuTime" doc:"nanoseconds, of all tasks"`
+	DeserializeTime       int64    `parquet:"executor_deserialize_time" json:"executorDeserializeTime" doc:"milliseconds, of all tasks"`
+	DeserializeCPUTime    int64    `parquet:"executor_deserialize_cpu_time" json:"executorDeserializeCpuTime" doc:"nanoseconds, of all tasks"`
+	ResultSize            int64    `parquet:"result_size" json:"resultSize" doc:"bytes sent to the driver"`
+	JVMGCTime             int64    `parquet:"jvm_gc_time" json:"jvmGcTime" doc:"milliseconds, of all tasks"`
+	ResultSerialization   int64    `parquet:"result_serialization_time" json:"resultSerializationTime" doc:"milliseconds, of all tasks"`
+	PeakExecutionMemory   int64    `parquet:"peak_execution_memory" json:"peakExecutionMemory" doc:"bytes, summed over tasks, as Spark does"`
+	SubmissionTime        Millis   `parquet:"submission_time,optional,timestamp(millisecond)" json:"submissionTime" doc:"start"`
+	FirstTaskLaunchedTime Millis   `parquet:"first_task_launched_time,optional,timestamp(millisecond)" json:"firstTaskLaunchedTime" doc:"launch of its first task"`
+	CompletionTime        Millis   `parquet:"completion_time,optional,timestamp(millisecond)" json:"completionTime" doc:"end"`
 	DurationMillis        *int64   `parquet:"duration_ms,optional" doc:"completion_time - submission_time"`
-	InputBytes            int64    `parquet:"input_bytes" doc:"bytes read"`
-	InputRecords          int64    `parquet:"input_records" doc:"records read"`
-	OutputBytes           int64    `parquet:"output_bytes" doc:"bytes written"`
-	OutputRecords         int64    `parquet:"output_records" doc:"records written"`
+	InputBytes            int64    `parquet:"input_bytes" json:"inputBytes" doc:"bytes read"`
+	InputRecords          int64    `parquet:"input_records" json:"inputRecords" doc:"records read"`
+	OutputBytes           int64    `parquet:"output_bytes" json:"outputBytes" doc:"bytes written"`
+	OutputRecords         int64    `parquet:"output_records" json:"outputRecords" doc:"records written"`
 	ShuffleReadBytes      int64    `parquet:"shuffle_read_bytes" doc:"shuffle bytes read, local and remote"`
-	ShuffleReadRecords    int64    `parquet:"shuffle_read_records" doc:"shuffle records read"`
-	ShuffleRemoteBytes    int64    `parquet:"shuffle_remote_bytes_read" doc:"shuffle bytes read from other hosts"`
-	ShuffleRemoteToDisk   int64    `parquet:"shuffle_remote_bytes_read_to_disk" doc:"of them, bytes fetched to disk"`
-	ShuffleLocalBytes     int64    `parquet:"shuffle_local_bytes_read" doc:"shuffle bytes read from the same host"`
-	ShuffleRemoteBlocks   int64    `parquet:"shuffle_remote_blocks_fetched" doc:"shuffle blocks from other hosts"`
-	ShuffleLocalBlocks    int64    `parquet:"shuffle_local_blocks_fetched" doc:"shuffle blocks from the same host"`
-	ShuffleFetchWaitTime  int64    `parquet:"shuffle_fetch_wait_time" doc:"milliseconds that tasks waited for shuffle blocks"`
-	ShuffleWriteBytes     int64    `parquet:"shuffle_write_bytes" doc:"shuffle bytes written"`
-	ShuffleWriteTime      int64    `parquet:"shuffle_write_time" doc:"nanoseconds"`
-	ShuffleWriteRecords   int64    `parquet:"shuffle_write_records" doc:"shuffle records written"`
-	MemoryBytesSpilled    int64    `parquet:"memory_bytes_spilled" doc:"in-memory bytes of spilled data"`
-	DiskBytesSpilled      int64    `parquet:"disk_bytes_spilled" doc:"on-disk bytes of spilled data"`
-	SchedulingPool        *string  `parquet:"scheduling_pool,optional,dict" doc:"pool of the fair scheduler"`
-	ResourceProfileID     *int64   `parquet:"resource_profile_id,optional" doc:"resource profile; since Spark 3.1"`
+	ShuffleReadRecords    int64    `parquet:"shuffle_read_records" json:"shuffleReadRecords" doc:"shuffle records read"`
+	ShuffleRemoteBytes    int64    `parquet:"shuffle_remote_bytes_read" json:"shuffleRemoteBytesRead" doc:"shuffle bytes read from other hosts"`
+	ShuffleRemoteToDisk   int64    `parquet:"shuffle_remote_bytes_read_to_disk" json:"shuffleRemoteBytesReadToDisk" doc:"of them, bytes fetched to disk"`
+	ShuffleLocalBytes     int64    `parquet:"shuffle_local_bytes_read" json:"shuffleLocalBytesRead" doc:"shuffle bytes read from the same host"`
+	ShuffleRemoteBlocks   int64    `parquet:"shuffle_remote_blocks_fetched" json:"shuffleRemoteBlocksFetched" doc:"shuffle blocks from other hosts"`
+	ShuffleLocalBlocks    int64    `parquet:"shuffle_local_blocks_fetched" json:"shuffleLocalBlocksFetched" doc:"shuffle blocks from the same host"`
+	ShuffleFetchWaitTime  int64    `parquet:"shuffle_fetch_wait_time" json:"shuffleFetchWaitTime" doc:"milliseconds that tasks waited for shuffle blocks"`
+	ShuffleWriteBytes     int64    `parquet:"shuffle_write_bytes" json:"shuffleWriteBytes" doc:"shuffle bytes written"`
+	ShuffleWriteTime      int64    `parquet:"shuffle_write_time" json:"shuffleWriteTime" doc:"nanoseconds"`
+	ShuffleWriteRecords   int64    `parquet:"shuffle_write_records" json:"shuffleWriteRecords" doc:"shuffle records written"`
+	MemoryBytesSpilled    int64    `parquet:"memory_bytes_spilled" json:"memoryBytesSpilled" doc:"in-memory bytes of spilled data"`
+	DiskBytesSpilled      int64    `parquet:"disk_bytes_spilled" json:"diskBytesSpilled" doc:"on-disk bytes of spilled data"`
+	SchedulingPool        *string  `parquet:"scheduling_pool,optional,dict" json:"schedulingPool" doc:"pool of the fair scheduler"`
+	ResourceProfileID     *int64   `parquet:"resource_profile_id,optional" json:"resourceProfileId" doc:"resource profile; since Spark 3.1"`
 	JobIDs                []int64  `parquet:"job_ids,list" doc:"jobs that list it"`
 	TaskCompletionRate    *float64 `parquet:"task_completion_rate,optional" doc:"num_complete_tasks / num_tasks, 0 to 100"`
 	AvgRunTimePerTask     *float64 `parquet:"avg_executor_run_time_per_task,optional" doc:"executor_run_time / num_tasks, milliseconds"`
@@ -104,35 +106,72 @@ type TaskMetrics struct {
 type TaskSummary struct {
 	Attempt
 	Stage
-	Duration             []float64 `parquet:"duration,list" doc:"milliseconds"`
-	DeserializeTime      []float64 `parquet:"executor_deserialize_time,list" doc:"milliseconds"`
-	DeserializeCPUTime   []float64 `parquet:"executor_deserialize_cpu_time,list" doc:"nanoseconds"`
-	RunTime              []float64 `parquet:"executor_run_time,list" doc:"milliseconds"`
-	CPUTime              []float64 `parquet:"executor_cpu_time,list" doc:"nanoseconds"`
-	ResultSize           []float64 `parquet:"result_size,list" doc:"bytes"`
-	JVMGCTime            []float64 `parquet:"jvm_gc_time,list" doc:"milliseconds"`
-	ResultSerialization  []float64 `parquet:"result_serialization_time,list" doc:"milliseconds"`
-	GettingResultTime    []float64 `parquet:"getting_result_time,list" doc:"milliseconds"`
-	SchedulerDelay       []float64 `parquet:"scheduler_delay,list" doc:"milliseconds"`
-	PeakExecutionMemory  []float64 `parquet:"peak_execution_memory,list" doc:"bytes"`
-	MemoryBytesSpilled   []float64 `parquet:"memory_bytes_spilled,list" doc:"bytes"`
-	DiskBytesSpilled     []float64 `parquet:"disk_bytes_spilled,list" doc:"bytes"`
-	InputBytes           []float64 `parquet:"input_bytes,list" doc:"bytes"`
-	InputRecords         []float64 `parquet:"input_records,list" doc:"records"`
-	OutputBytes          []float64 `parquet:"output_bytes,list" doc:"bytes"`
-	OutputRecords        []float64 `parquet:"output_records,list" doc:"records"`
-	ShuffleReadBytes     []float64 `parquet:"shuffle_read_bytes,list" doc:"bytes"`
-	ShuffleReadRecords   []float64 `parquet:"shuffle_read_records,list" doc:"records"`
-	ShuffleRemoteBlocks  []float64 `parquet:"shuffle_remote_blocks_fetched,list" doc:"blocks"`
-	ShuffleLocalBlocks   []float64 `parquet:"shuffle_local_blocks_fetched,list" doc:"blocks"`
-	ShuffleFetchWaitTime []float64 `parquet:"shuffle_fetch_wait_time,list" doc:"milliseconds"`
-	ShuffleRemoteBytes   []float64 `parquet:"shuffle_remote_bytes_read,list" doc:"bytes"`
-	ShuffleRemoteToDisk  []float64 `parquet:"shuffle_remote_bytes_read_to_disk,list" doc:"bytes"`
-	ShuffleTotalBlocks   []float64 `parquet:"shuffle_total_blocks_fetched,list" doc:"blocks"`
-	ShuffleWriteBytes    []float64 `parquet:"shuffle_write_bytes,list" doc:"bytes"`
-	ShuffleWriteRecords  []float64 `parquet:"shuffle_write_records,list" doc:"records"`
-	ShuffleWriteTime     []float64 `parquet:"shuffle_write_time,list" doc:"nanoseconds"`
-	RawJSON              string    `parquet:"raw_json" doc:"the same as JSON, in the format of Spark's taskSummary"`
+	Distributions
+	RawJSON string `parquet:"raw_json" doc:"the same as JSON, in the format of Spark's taskSummary"`
+}
+
+// Distributions are the distributions of a TaskSummary (TaskMetricDistributions of Spark's REST
+// API, which groups some).
+type Distributions struct {
+	Duration            []float64 `parquet:"duration,list" json:"duration" doc:"milliseconds"`
+	DeserializeTime     []float64 `parquet:"executor_deserialize_time,list" json:"executorDeserializeTime" doc:"milliseconds"`
+	DeserializeCPUTime  []float64 `parquet:"executor_deserialize_cpu_time,list" json:"executorDeserializeCpuTime" doc:"nanoseconds"`
+	RunTime             []float64 `parquet:"executor_run_time,list" json:"executorRunTime" doc:"milliseconds"`
+	CPUTime             []float64 `parquet:"executor_cpu_time,list" json:"executorCpuTime" doc:"nanoseconds"`
+	ResultSize          []float64 `parquet:"result_size,list" json:"resultSize" doc:"bytes"`
+	JVMGCTime           []float64 `parquet:"jvm_gc_time,list" json:"jvmGcTime" doc:"milliseconds"`
+	ResultSerialization []float64 `parquet:"result_serialization_time,list" json:"resultSerializationTime" doc:"milliseconds"`
+	GettingResultTime   []float64 `parquet:"getting_result_time,list" json:"gettingResultTime" doc:"milliseconds"`
+	SchedulerDelay      []float64 `parquet:"scheduler_delay,list" json:"schedulerDelay" doc:"milliseconds"`
+	PeakExecutionMemory []float64 `parquet:"peak_execution_memory,list" json:"peakExecutionMemory" doc:"bytes"`
+	MemoryBytesSpilled  []float64 `parquet:"memory_bytes_spilled,list" json:"memoryBytesSpilled" doc:"bytes"`
+	DiskBytesSpilled    []float64 `parquet:"disk_bytes_spilled,list" json:"diskBytesSpilled" doc:"bytes"`
+	InputDistributions  `json:"inputMetrics"`
+	OutputDistributions `json:"outputMetrics"`
+	ReadDistributions   `json:"shuffleReadMetrics"`
+	WriteDistributions  `json:"shuffleWriteMetrics"`
+}
+
+// InputDistributions are of what tasks read from outside of Spark.
+type InputDistributions struct {
+	InputBytes   []float64 `parquet:"input_bytes,list" json:"bytesRead" doc:"bytes"`
+	InputRecords []float64 `parquet:"input_records,list" json:"recordsRead" doc:"records"`
+}
+
+// OutputDistributions are of what tasks wrote outside of Spark.
+type OutputDistributions struct {
+	OutputBytes   []float64 `parquet:"output_bytes,list" json:"bytesWritten" doc:"bytes"`
+	OutputRecords []float64 `parquet:"output_records,list" json:"recordsWritten" doc:"records"`
+}
+
+// ReadDistributions are of what tasks read of other stages' output.
+type ReadDistributions struct {
+	ShuffleReadBytes     []float64 `parquet:"shuffle_read_bytes,list" json:"readBytes" doc:"bytes"`
+	ShuffleReadRecords   []float64 `parquet:"shuffle_read_records,list" json:"readRecords" doc:"records"`
+	ShuffleRemoteBlocks  []float64 `parquet:"shuffle_remote_blocks_fetched,list" json:"remoteBlocksFetched" doc:"blocks"`
+	ShuffleLocalBlocks   []float64 `parquet:"shuffle_local_blocks_fetched,list" json:"localBlocksFetched" doc:"blocks"`
+	ShuffleFetchWaitTime []float64 `parquet:"shuffle_fetch_wait_time,list" json:"fetchWaitTime" doc:"milliseconds"`
+	ShuffleRemoteBytes   []float64 `parquet:"shuffle_remote_bytes_read,list" json:"remoteBytesRead" doc:"bytes"`
+	ShuffleRemoteToDisk  []float64 `parquet:"shuffle_remote_bytes_read_to_disk,list" json:"remoteBytesReadToDisk" doc:"bytes"`
+	ShuffleTotalBlocks   []float64 `parquet:"shuffle_total_blocks_fetched,list" json:"totalBlocksFetched" doc:"blocks"`
+}
+
+// WriteDistributions are of what tasks wrote for other stages.
+type WriteDistributions struct {
+	ShuffleWriteBytes   []float64 `parquet:"shuffle_write_bytes,list" json:"writeBytes" doc:"bytes"`
+	ShuffleWriteRecords []float64 `parquet:"shuffle_write_records,list" json:"writeRecords" doc:"records"`
+	ShuffleWriteTime    []float64 `parquet:"shuffle_write_time,list" json:"writeTime" doc:"nanoseconds"`
+}
+
+// Lists returns all lists, in the order of the columns.
+func (d *Distributions) Lists() (lists []*[]float64) {
+	all := reflect.ValueOf(d).Elem()
+	for _, field := range reflect.VisibleFields(all.Type()) {
+		if list, ok := all.FieldByIndex(field.Index).Addr().Interface().(*[]float64); ok {
+			lists = append(lists, list)
+		}
+	}
+	return lists
 }
 
 // Quantiles lists the quantiles in each list of a TaskSummary. Spark takes the value at index

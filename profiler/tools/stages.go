@@ -170,8 +170,7 @@ func (r *stageRows) Put(row tables.Row) error {
 			r.stages = append(r.stages, *row)
 		}
 	case *tables.TaskSummary:
-		kept := tables.TaskSummary{Stage: row.Stage, Duration: slices.Clone(row.Duration)}
-		r.summaries[row.Stage] = kept
+		r.summaries[row.Stage] = tables.TaskSummary{Distributions: tables.Distributions{Duration: slices.Clone(row.Duration)}}
 	case *tables.Finding:
 		r.findings = append(r.findings, *row)
 	case *tables.Completeness:
