@@ -14,17 +14,10 @@ const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning
 
 // describedTable is a table in the output of --json.
 type describedTable struct {
-	Name    tables.Name       `json:"name"`
-	Doc     string            `json:"doc"`
-	OptIn   bool              `json:"opt_in"`
-	Columns []describedColumn `json:"columns"`
-}
-
-type describedColumn struct {
-	Name     string `json:"name"`
-	Type     string `json:"type"`
-	Nullable bool   `json:"nullable"`
-	Doc      string `json:"doc"`
+	Name    tables.Name     `json:"name"`
+	Doc     string          `json:"doc"`
+	OptIn   bool            `json:"opt_in"`
+	Columns []tables.Column `json:"columns"`
 }
 
 func tablesCommand() *cobra.Command {
@@ -54,11 +47,7 @@ func tablesCommand() *cobra.Command {
 
 func described() (all []describedTable) {
 	for _, d := range tables.All() {
-		table := describedTable{Name: d.Name, Doc: d.Doc, OptIn: d.OptIn}
-		for _, c := range d.Columns() {
-			table.Columns = append(table.Columns, describedColumn(c))
-		}
-		all = append(all, table)
+		all = append(all, describedTable{d.Name, d.Doc, d.OptIn, d.Columns()})
 	}
 	return all
 }

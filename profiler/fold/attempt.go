@@ -55,9 +55,9 @@ func (a *attempt) key() tables.Attempt {
 
 func (a *attempt) put(row tables.Row) error {
 	if err := a.sink.Put(row); err != nil {
-		return fmt.Errorf("write a row of %s of application %s: %w", row.Table(), a.id.ApplicationID, err)
+		return fmt.Errorf("write a row of %s of application %s: %w", tables.Table(row), a.id.ApplicationID, err)
 	}
-	a.summary.Rows[row.Table()]++
+	a.summary.Rows[tables.Table(row)]++
 	return nil
 }
 

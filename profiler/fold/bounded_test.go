@@ -21,8 +21,8 @@ type measured struct {
 }
 
 func (m *measured) Put(row tables.Row) error {
-	m.rows[row.Table()]++
-	if row.Table() == (*tables.Application)(nil).Table() {
+	m.rows[tables.Table(row)]++
+	if tables.Table(row) == tables.Table((*tables.Application)(nil)) {
 		m.heap = liveHeap()
 	}
 	return nil

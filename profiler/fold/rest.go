@@ -70,7 +70,7 @@ func (r *rest) environments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := r.summary.Rows[(*tables.Environment)(nil).Table()] // no other endpoint writes them
+	rows := r.summary.Rows[tables.Table((*tables.Environment)(nil))] // no other endpoint writes them
 	return r.available(endpoint{name: Environments, expected: &rows, seen: rows})
 }
 

@@ -117,7 +117,7 @@ func (r *rest) executionsCompleteness(context.Context) error {
 	if err := r.available(e); err != nil {
 		return err
 	}
-	nodes := r.summary.Rows[(*tables.SQLNode)(nil).Table()]
+	nodes := r.summary.Rows[tables.Table((*tables.SQLNode)(nil))]
 	n := endpoint{name: SQLNodes, seen: nodes, reason: Retention, detail: e.detail}
 	if e.expected != nil && *e.expected == e.seen {
 		n.expected = &nodes

@@ -24,9 +24,9 @@ type rows map[tables.Name][]string
 func (r rows) Put(row tables.Row) error {
 	text, err := json.Marshal(row)
 	if err != nil {
-		return fmt.Errorf("row of %s: %w", row.Table(), err)
+		return fmt.Errorf("row of %s: %w", tables.Table(row), err)
 	}
-	r[row.Table()] = append(r[row.Table()], string(text))
+	r[tables.Table(row)] = append(r[tables.Table(row)], string(text))
 	return nil
 }
 
@@ -37,7 +37,7 @@ func table[T any, P interface {
 }](t *testing.T, r rows) []T {
 	t.Helper()
 	var all []T
-	for _, text := range r[P(nil).Table()] {
+	for _, text := range r[tables.Table(P(nil))] {
 		var row T
 		require.NoError(t, json.Unmarshal([]byte(text), &row))
 		all = append(all, row)

@@ -227,7 +227,7 @@ func (l *listener) sqlCompleteness() endpoint {
 }
 
 func (l *listener) plansCompleteness() endpoint {
-	rows := l.summary.Rows[(*tables.SQLNode)(nil).Table()]
+	rows := l.summary.Rows[tables.Table((*tables.SQLNode)(nil))]
 	e := l.counted(SQLNodes, rows, rows, "")
 	if sql := l.sqlCompleteness(); l.seen.unknownPlan || sql.expected == nil || *sql.expected > sql.seen {
 		e.expected, e.detail = nil, "executions or their plans are missing: "+sql.detail
@@ -236,7 +236,7 @@ func (l *listener) plansCompleteness() endpoint {
 }
 
 func (l *listener) environmentsCompleteness() endpoint {
-	rows := l.summary.Rows[(*tables.Environment)(nil).Table()]
+	rows := l.summary.Rows[tables.Table((*tables.Environment)(nil))]
 	e := l.counted(Environments, rows, rows, "")
 	if l.environments == nil {
 		_, why := l.cause()

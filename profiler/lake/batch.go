@@ -54,17 +54,14 @@ func (b *Batch) Put(row tables.Row) error {
 }
 
 func (b *Batch) put(row tables.Row) error {
-	name := row.Table()
+	name := tables.Table(row)
 	writer := b.writers[name]
 	if writer == nil {
 		d, known := definitions[name]
 		if !known || d.Scope != b.scope {
 			return fmt.Errorf("a row of table %s does not belong to %s", name, b.name)
 		}
-		var err error
-		if writer, err = newTableWriter(d, row); err != nil {
-			return err
-		}
+		writer = writers[name](d)
 		b.writers[name] = writer
 	}
 	return writer.put(row)
@@ -210,8 +207,8 @@ func (m *manifest) differences(before *manifest) (changed []tables.Name, stale [
 	}
 	slices.Sort(changed)
 	// A join with applications shows no rows of a new attempt before it is complete.
-	if i := slices.Index(changed, (*tables.Application)(nil).Table()); i >= 0 {
-		changed = append(slices.Delete(changed, i, i+1), (*tables.Application)(nil).Table())
+	if i := slices.Index(changed, tables.Table((*tables.Application)(nil))); i >= 0 {
+		changed = append(slices.Delete(changed, i, i+1), tables.Table((*tables.Application)(nil)))
 	}
 	slices.Sort(stale)
 	return changed, slices.Compact(stale)

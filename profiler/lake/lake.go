@@ -46,7 +46,7 @@ func (h Held) Rows(name tables.Name) int64 { return h.objects[name].Rows }
 
 // IsRead reports whether it has an application's row, rather than only one of completeness that
 // says that the application was not read.
-func (h Held) IsRead() bool { return h.Rows((*tables.Application)(nil).Table()) > 0 }
+func (h Held) IsRead() bool { return h.Rows(tables.Table((*tables.Application)(nil))) > 0 }
 
 // Current returns an attempt's data, and whether it is complete: a source with one of these
 // fingerprints will never have more, and the schema version is the present one, so the

@@ -200,10 +200,10 @@ func TestRowsRoundTrip(t *testing.T) {
 	b, err = l.Begin(attempt, start)
 	require.NoError(t, err)
 	slices.SortStableFunc(all, func(a, b tables.Row) int { // by table
-		return cmp.Compare(a.Table(), b.Table())
+		return cmp.Compare(tables.Table(a), tables.Table(b))
 	})
 	shuffled := slices.DeleteFunc(slices.Clone(all), func(row tables.Row) bool {
-		return row.Table() == "tasks" || slices.Contains(ofCluster, row) || len(definition(row.Table()).Key) == 0
+		return tables.Table(row) == "tasks" || slices.Contains(ofCluster, row) || len(definition(tables.Table(row)).Key) == 0
 	})
 	r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	commit(t, b, true, "v1", shuffled...)
@@ -243,7 +243,7 @@ func comesBack[T any, P interface {
 	tables.Row
 }](t *testing.T, l *lake.Lake, put []tables.Row) {
 	t.Helper()
-	d := definition(P(nil).Table())
+	d := definition(tables.Table(P(nil)))
 	var want []T
 	for _, row := range put {
 		if typed, is := row.(P); is {

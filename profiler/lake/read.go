@@ -126,7 +126,7 @@ func Read[T any, P interface {
 	*T
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter) iter.Seq2[T, error] {
-	name := P(nil).Table()
+	name := tables.Table(P(nil))
 	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f))
 }
 
@@ -135,14 +135,14 @@ func Read[T any, P interface {
 func Missing(ctx context.Context, l *Lake, f Filter) iter.Seq2[tables.Completeness, error] {
 	return func(yield func(tables.Completeness, error) bool) {
 		read := map[string]bool{}
-		for key, err := range l.find(ctx, (*tables.Application)(nil).Table(), f) {
+		for key, err := range l.find(ctx, tables.Table((*tables.Application)(nil)), f) {
 			if err != nil {
 				yield(tables.Completeness{}, err)
 				return
 			}
 			read[path.Base(key)] = true
 		}
-		name := (*tables.Completeness)(nil).Table()
+		name := tables.Table((*tables.Completeness)(nil))
 		unread := func(yield func(string, error) bool) {
 			for key, err := range l.find(ctx, name, f) {
 				if (err != nil || !read[path.Base(key)]) && !yield(key, err) {
@@ -163,7 +163,7 @@ func ReadHeld[T any, P interface {
 	*T
 	tables.Row
 }](ctx context.Context, h Held) iter.Seq2[T, error] {
-	name := P(nil).Table()
+	name := tables.Table(P(nil))
 	return rowsOf[T](ctx, h.store, name, func(yield func(string, error) bool) {
 		if o, ok := h.objects[name]; ok {
 			yield(h.prefix+o.Key, nil)

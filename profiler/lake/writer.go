@@ -39,46 +39,26 @@ type tableWriter interface {
 	close()
 }
 
-func newTableWriter(d tables.Definition, row tables.Row) (tableWriter, error) {
-	switch row.(type) {
-	case *tables.Application:
-		return newTyped[tables.Application](d), nil
-	case *tables.ClusterSummary:
-		return newTyped[tables.ClusterSummary](d), nil
-	case *tables.Job:
-		return newTyped[tables.Job](d), nil
-	case *tables.StageRow:
-		return newTyped[tables.StageRow](d), nil
-	case *tables.Task:
-		return newTyped[tables.Task](d), nil
-	case *tables.TaskSummary:
-		return newTyped[tables.TaskSummary](d), nil
-	case *tables.SQL:
-		return newTyped[tables.SQL](d), nil
-	case *tables.SQLNode:
-		return newTyped[tables.SQLNode](d), nil
-	case *tables.Executor:
-		return newTyped[tables.Executor](d), nil
-	case *tables.Environment:
-		return newTyped[tables.Environment](d), nil
-	case *tables.Phase:
-		return newTyped[tables.Phase](d), nil
-	case *tables.Completeness:
-		return newTyped[tables.Completeness](d), nil
-	case *tables.Finding:
-		return newTyped[tables.Finding](d), nil
-	case *tables.IneffJobRaw:
-		return newTyped[tables.IneffJobRaw](d), nil
-	case *tables.IneffJobAgg:
-		return newTyped[tables.IneffJobAgg](d), nil
-	case *tables.PhotonAnalysis:
-		return newTyped[tables.PhotonAnalysis](d), nil
-	case *tables.Step:
-		return newTyped[tables.Step](d), nil
-	case *tables.Cost:
-		return newTyped[tables.Cost](d), nil
-	}
-	return nil, fmt.Errorf("table %s has no writer for %T", d.Name, row)
+// writers make the writers of tables.
+var writers = map[tables.Name]func(tables.Definition) tableWriter{
+	tables.Table((*tables.Application)(nil)):    newTyped[tables.Application],
+	tables.Table((*tables.ClusterSummary)(nil)): newTyped[tables.ClusterSummary],
+	tables.Table((*tables.Job)(nil)):            newTyped[tables.Job],
+	tables.Table((*tables.StageRow)(nil)):       newTyped[tables.StageRow],
+	tables.Table((*tables.Task)(nil)):           newTyped[tables.Task],
+	tables.Table((*tables.TaskSummary)(nil)):    newTyped[tables.TaskSummary],
+	tables.Table((*tables.SQL)(nil)):            newTyped[tables.SQL],
+	tables.Table((*tables.SQLNode)(nil)):        newTyped[tables.SQLNode],
+	tables.Table((*tables.Executor)(nil)):       newTyped[tables.Executor],
+	tables.Table((*tables.Environment)(nil)):    newTyped[tables.Environment],
+	tables.Table((*tables.Phase)(nil)):          newTyped[tables.Phase],
+	tables.Table((*tables.Completeness)(nil)):   newTyped[tables.Completeness],
+	tables.Table((*tables.Finding)(nil)):        newTyped[tables.Finding],
+	tables.Table((*tables.IneffJobRaw)(nil)):    newTyped[tables.IneffJobRaw],
+	tables.Table((*tables.IneffJobAgg)(nil)):    newTyped[tables.IneffJobAgg],
+	tables.Table((*tables.PhotonAnalysis)(nil)): newTyped[tables.PhotonAnalysis],
+	tables.Table((*tables.Step)(nil)):           newTyped[tables.Step],
+	tables.Table((*tables.Cost)(nil)):           newTyped[tables.Cost],
 }
 
 // codec is shared because a zstd encoder takes megabytes.
@@ -103,7 +83,7 @@ type typed[T any] struct {
 	group      int64 // size of out before its current row group
 }
 
-func newTyped[T any](d tables.Definition) *typed[T] {
+func newTyped[T any](d tables.Definition) tableWriter {
 	w := &typed[T]{definition: d, schema: parquet.SchemaOf(new(T)), one: make([]T, 1), file: newSpool()}
 	w.end, w.unbounded = &tail{to: w.file}, unbounded(w.schema)
 	w.sorting = parquet.SortingColumns(sortingColumns(d)...)

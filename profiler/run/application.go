@@ -77,7 +77,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 }
 
 // tasksTable is the opt-in table.
-var tasksTable = (*tables.Task)(nil).Table()
+var tasksTable = tables.Table((*tables.Task)(nil))
 
 // keep counts what the lake has of an application.
 func (r *runner) keep(ctx context.Context, c *reading, earlier *lake.Earlier) error {

@@ -69,7 +69,7 @@ func (c *reading) final() bool {
 // counts is what an application contributes to its cluster's summary.
 type counts struct{ jobs, stages, tasks, sql, executors int64 }
 
-var executors = (*tables.Executor)(nil).Table()
+var executors = tables.Table((*tables.Executor)(nil))
 
 func countsOf(a *tables.Application, executors int64) counts {
 	return counts{a.NumJobs, a.NumStages, a.NumTasks, a.NumSQLExecutions, executors}
@@ -97,7 +97,7 @@ func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
 		of = &counts
 	}
 	if of == nil {
-		err = fmt.Errorf("table %s has no row of it, although its manifest says so; %s", (*tables.Application)(nil).Table(), damagedRemedy)
+		err = fmt.Errorf("table %s has no row of it, although its manifest says so; %s", tables.Table((*tables.Application)(nil)), damagedRemedy)
 	}
 	return of, err
 }

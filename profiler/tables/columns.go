@@ -7,10 +7,10 @@ import (
 
 // Column describes a column of a table.
 type Column struct {
-	Name     string
-	Type     string // BIGINT, DOUBLE, VARCHAR, BOOLEAN or TIMESTAMP; with [] if a list
-	Nullable bool
-	Doc      string
+	Name     string `json:"name"`
+	Type     string `json:"type"` // BIGINT, DOUBLE, VARCHAR, BOOLEAN or TIMESTAMP; with [] if a list
+	Nullable bool   `json:"nullable"`
+	Doc      string `json:"doc"`
 }
 
 // Columns lists the table's columns in their order.

@@ -11,7 +11,10 @@ const SchemaVersion = 1
 type Name string
 
 // Row is a row of a table: a pointer to one of this package's structs.
-type Row interface{ Table() Name }
+type Row interface{ table() Name }
+
+// Table returns the name of a row's table.
+func Table(row Row) Name { return row.table() }
 
 // Sink takes rows, in any order. It does not retain a row: the caller may reuse it.
 type Sink interface{ Put(row Row) error }
@@ -67,7 +70,7 @@ func define[T any, P interface {
 	*T
 	Row
 }](doc string, scope Scope, key ...string) Definition {
-	return Definition{Name: P(nil).Table(), Doc: doc, Scope: scope, Key: key, Type: reflect.TypeFor[T]()}
+	return Definition{Name: P(nil).table(), Doc: doc, Scope: scope, Key: key, Type: reflect.TypeFor[T]()}
 }
 
 func optIn(d Definition) Definition {
@@ -75,56 +78,21 @@ func optIn(d Definition) Definition {
 	return d
 }
 
-// Table implements Row.
-func (*Application) Table() Name { return "applications" }
-
-// Table implements Row.
-func (*ClusterSummary) Table() Name { return "cluster_summaries" }
-
-// Table implements Row.
-func (*Job) Table() Name { return "jobs" }
-
-// Table implements Row.
-func (*StageRow) Table() Name { return "stages" }
-
-// Table implements Row.
-func (*Task) Table() Name { return "tasks" }
-
-// Table implements Row.
-func (*TaskSummary) Table() Name { return "task_summaries" }
-
-// Table implements Row.
-func (*SQL) Table() Name { return "sql" }
-
-// Table implements Row.
-func (*SQLNode) Table() Name { return "sql_nodes" }
-
-// Table implements Row.
-func (*Executor) Table() Name { return "executors" }
-
-// Table implements Row.
-func (*Environment) Table() Name { return "environments" }
-
-// Table implements Row.
-func (*Phase) Table() Name { return "phases" }
-
-// Table implements Row.
-func (*Completeness) Table() Name { return "completeness" }
-
-// Table implements Row.
-func (*Finding) Table() Name { return "findings" }
-
-// Table implements Row.
-func (*IneffJobRaw) Table() Name { return "ineffjobraw" }
-
-// Table implements Row.
-func (*IneffJobAgg) Table() Name { return "ineffjobagg" }
-
-// Table implements Row.
-func (*PhotonAnalysis) Table() Name { return "photonanalysis" }
-
-// Table implements Row.
-func (*Step) Table() Name { return "steps" }
-
-// Table implements Row.
-func (*Cost) Table() Name { return "costs" }
+func (*Application) table() Name    { return "applications" }
+func (*ClusterSummary) table() Name { return "cluster_summaries" }
+func (*Job) table() Name            { return "jobs" }
+func (*StageRow) table() Name       { return "stages" }
+func (*Task) table() Name           { return "tasks" }
+func (*TaskSummary) table() Name    { return "task_summaries" }
+func (*SQL) table() Name            { return "sql" }
+func (*SQLNode) table() Name        { return "sql_nodes" }
+func (*Executor) table() Name       { return "executors" }
+func (*Environment) table() Name    { return "environments" }
+func (*Phase) table() Name          { return "phases" }
+func (*Completeness) table() Name   { return "completeness" }
+func (*Finding) table() Name        { return "findings" }
+func (*IneffJobRaw) table() Name    { return "ineffjobraw" }
+func (*IneffJobAgg) table() Name    { return "ineffjobagg" }
+func (*PhotonAnalysis) table() Name { return "photonanalysis" }
+func (*Step) table() Name           { return "steps" }
+func (*Cost) table() Name           { return "costs" }

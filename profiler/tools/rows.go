@@ -86,13 +86,13 @@ func (in inLake) Attempt(ctx context.Context, id tables.Attempt, names []tables.
 
 func (in inLake) table(ctx context.Context, name tables.Name, f lake.Filter, sink tables.Sink) error {
 	switch name {
-	case (*tables.StageRow)(nil).Table():
+	case tables.Table((*tables.StageRow)(nil)):
 		return put[tables.StageRow](ctx, in.lake, f, sink)
-	case (*tables.TaskSummary)(nil).Table():
+	case tables.Table((*tables.TaskSummary)(nil)):
 		return put[tables.TaskSummary](ctx, in.lake, f, sink)
-	case (*tables.Completeness)(nil).Table():
+	case tables.Table((*tables.Completeness)(nil)):
 		return put[tables.Completeness](ctx, in.lake, f, sink)
-	case (*tables.Finding)(nil).Table():
+	case tables.Table((*tables.Finding)(nil)):
 		return put[tables.Finding](ctx, in.lake, f, sink)
 	}
 	return fmt.Errorf("read table %s: %w", name, errors.ErrUnsupported)

@@ -209,9 +209,9 @@ func TestSlowestStagesAreTheSlowest(t *testing.T) {
 	require.NoError(t, err)
 	rows := collected{}
 	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "logs"}, ApplicationID: application}
-	require.NoError(t, fromSource(t, s).Attempt(t.Context(), id, []tables.Name{(*tables.StageRow)(nil).Table()}, rows))
+	require.NoError(t, fromSource(t, s).Attempt(t.Context(), id, []tables.Name{tables.Table((*tables.StageRow)(nil))}, rows))
 	ran, longest := 0, int64(0)
-	for _, row := range rows[(*tables.StageRow)(nil).Table()] {
+	for _, row := range rows[tables.Table((*tables.StageRow)(nil))] {
 		if stage, _ := row.(*tables.StageRow); stage.SubmissionTime > 0 {
 			ran++
 			if stage.DurationMillis != nil {
@@ -236,7 +236,7 @@ type collected map[tables.Name][]tables.Row
 func (c collected) Put(row tables.Row) error {
 	if stage, ok := row.(*tables.StageRow); ok {
 		kept := *stage
-		c[row.Table()] = append(c[row.Table()], &kept)
+		c[tables.Table(row)] = append(c[tables.Table(row)], &kept)
 	}
 	return nil
 }

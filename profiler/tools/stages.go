@@ -93,7 +93,7 @@ func (a answers) slowestStages(ctx context.Context, p *progress, in StagesIn) (S
 	out.Application = newApplication(&application)
 	rows := &stageRows{summaries: map[tables.Stage]tables.TaskSummary{}}
 	names := []tables.Name{
-		(*tables.StageRow)(nil).Table(), (*tables.TaskSummary)(nil).Table(), (*tables.Finding)(nil).Table(), (*tables.Completeness)(nil).Table(),
+		tables.Table((*tables.StageRow)(nil)), tables.Table((*tables.TaskSummary)(nil)), tables.Table((*tables.Finding)(nil)), tables.Table((*tables.Completeness)(nil)),
 	}
 	p.begin("read the stages of " + in.ApplicationID)
 	if err := a.rows.Attempt(ctx, application.Attempt, names, counted{rows, p}); err != nil {

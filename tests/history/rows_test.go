@@ -37,7 +37,7 @@ func newSink() *sink {
 
 // Put implements tables.Sink.
 func (s *sink) Put(r tables.Row) error {
-	name, columns := r.Table(), row{}
+	name, columns := tables.Table(r), row{}
 	flatten(reflect.ValueOf(r).Elem(), columns)
 	key := make([]string, 0, 4)
 	for _, column := range s.keys[name] {
@@ -101,7 +101,7 @@ func (d difference) String() string {
 func compare(logs, api collected) (all []difference) {
 	for _, definition := range tables.All() {
 		name := definition.Name
-		if name == (*tables.Completeness)(nil).Table() {
+		if name == tables.Table((*tables.Completeness)(nil)) {
 			continue // what a road lacks is its own
 		}
 		keys := maps.Clone(logs[name])

@@ -53,7 +53,7 @@ func TestRunningDriver(t *testing.T) {
 	live, summary := fromREST(t, client, attempts[0])
 	require.False(t, summary.Final)
 	requireComplete(t, attempts[0], summary)
-	require.Positive(t, live.counts[(*tables.SQLNode)(nil).Table()])
+	require.Positive(t, live.counts[tables.Table((*tables.SQLNode)(nil))])
 	_, err = client.UI(attempts[0].app.ID, "").Logs(t.Context())
 	require.ErrorIs(t, err, history.ErrNotFound, "only history servers hand out logs")
 
