@@ -17,6 +17,12 @@ type fetched struct {
 	key string
 }
 
+// result is an object that was fetched, or why it could not be.
+type result struct {
+	content *fetched
+	err     error
+}
+
 // fetchAhead yields the objects of keys in order, and prefetches the next ones while one is
 // read: most are small, so waiting for S3 takes longer than reading them. An object is valid
 // until the next one is requested. A failed fetch is yielded as an error in its place; an
@@ -24,70 +30,40 @@ type fetched struct {
 func fetchAhead(ctx context.Context, store Store, keys iter.Seq2[string, error]) iter.Seq2[*fetched, error] {
 	return func(yield func(*fetched, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
-		var q queue
+		var pending []<-chan result // in the order of keys
 		defer func() {
 			stop()
-			q.discard()
-		}()
-		for key, err := range keys {
-			if err != nil {
-				if q.drain(yield) {
-					yield(nil, err)
+			for _, one := range pending { // no request outlives its reader
+				if r := <-one; r.err == nil {
+					r.content.close()
 				}
-				return
 			}
-			q.add(ctx, store, key)
-			if len(q) == prefetch && !q.first(yield) {
+		}()
+		first := func() (more bool) {
+			r := <-pending[0]
+			pending = pending[1:]
+			if r.err == nil {
+				defer r.content.close()
+			}
+			return yield(r.content, r.err)
+		}
+		for key, err := range keys {
+			one := make(chan result, 1)
+			pending = append(pending, one)
+			if err != nil {
+				one <- result{err: err}
+				break
+			}
+			go func() {
+				content, err := fetch(ctx, store, key)
+				one <- result{content, err}
+			}()
+			if len(pending) == prefetch && !first() {
 				return
 			}
 		}
-		q.drain(yield)
-	}
-}
-
-// queue holds the pending fetches, in read order.
-type queue []<-chan result
-
-type result struct {
-	content *fetched
-	err     error
-}
-
-func (q *queue) add(ctx context.Context, store Store, key string) {
-	one := make(chan result, 1)
-	go func() {
-		content, err := fetch(ctx, store, key)
-		one <- result{content, err}
-	}()
-	*q = append(*q, one)
-}
-
-// first waits for the next object and yields it. It reports whether the consumer wants more.
-func (q *queue) first(yield func(*fetched, error) bool) bool {
-	r := <-(*q)[0]
-	*q = (*q)[1:]
-	if r.err == nil {
-		defer r.content.close()
-	}
-	return yield(r.content, r.err)
-}
-
-// drain yields the remaining objects, and reports whether the consumer wants more.
-func (q *queue) drain(yield func(*fetched, error) bool) bool {
-	for len(*q) > 0 {
-		if !q.first(yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// discard waits for the remaining fetches and closes their results, so that no request
-// outlives its reader.
-func (q *queue) discard() {
-	for _, one := range *q {
-		if r := <-one; r.err == nil {
-			r.content.close()
+		for len(pending) > 0 && first() {
+			continue
 		}
 	}
 }
