@@ -105,8 +105,8 @@ func (c *Cluster) describe(known EMRCluster, current string) {
 	}
 }
 
-// roles writes the numbers of nodes: "1 master, 2 core".
-func (c *Cluster) roles() string {
+// Roles writes the numbers of nodes: "1 master, 2 core".
+func (c Cluster) Roles() string {
 	var texts []string
 	for _, role := range []string{platform.RoleMaster, platform.RoleCore, platform.RoleTask} {
 		if n := c.Nodes[role]; n > 0 {
@@ -116,8 +116,8 @@ func (c *Cluster) roles() string {
 	return cmp.Or(strings.Join(texts, ", "), "none")
 }
 
-// state writes the state, and whether the stack started the cluster.
-func (c *Cluster) state() string {
+// Shown writes the state, and whether the stack started the cluster.
+func (c Cluster) Shown() string {
 	state := cmp.Or(string(c.State), "not known")
 	if c.State != "" && !c.Own {
 		state += ", of others"
@@ -126,15 +126,15 @@ func (c *Cluster) state() string {
 }
 
 // end is when the cluster ended, or a time after all others while it runs.
-func (c *Cluster) end() time.Time {
+func (c Cluster) end() time.Time {
 	if c.Ended == nil {
 		return time.Unix(1<<40, 0)
 	}
 	return *c.Ended
 }
 
-// nameOf returns the name of a cluster, the id of one that is not listed.
-func (s Status) nameOf(id string) string {
+// NameOf returns the name of a cluster, the id of one that is not listed.
+func (s Status) NameOf(id string) string {
 	at := slices.IndexFunc(s.Clusters, func(c Cluster) bool { return c.ID == id })
 	if at < 0 {
 		return id

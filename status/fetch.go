@@ -80,13 +80,13 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 	fmt.Fprintf(&text, "Grafana %s, OTLP %s\n\n", s.Control.GrafanaURL, s.Control.OTLP)
 	workloads := newTable("WORKLOAD", "READY", "REASON")
 	for _, workload := range s.Workloads {
-		workloads.AppendRow(table.Row{workload.Name, workload.readiness(), workload.Reason + workload.Absent})
+		workloads.AppendRow(table.Row{workload.Name, workload.Readiness(), workload.Reason + workload.Absent})
 	}
 	text.WriteString(workloads.Render() + "\n\n")
 	if len(s.Clusters) > 0 {
 		clusters := newTable("CLUSTER", "ID", "STATE", "NODES", "RELEASE", "BOOTSTRAP", "REASON")
 		for _, c := range s.Clusters {
-			clusters.AppendRow(table.Row{c.Name, c.ID, c.state(), c.roles(), c.Release, c.Bootstrap, c.Reason})
+			clusters.AppendRow(table.Row{c.Name, c.ID, c.Shown(), c.Roles(), c.Release, c.Bootstrap, c.Reason})
 		}
 		text.WriteString(clusters.Render() + "\n\n")
 	}
@@ -96,20 +96,20 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		nodes := newTable("CLUSTER", "ROLE", "HOST", "LAST SEEN", "BOOTSTRAP")
 		for _, node := range s.Nodes {
 			age := max(0, now.Sub(node.LastSeen)).Round(time.Second)
-			nodes.AppendRow(table.Row{s.nameOf(node.Cluster), node.Role, node.Host, age.String() + " ago", s.bootstrapSummary(node)})
+			nodes.AppendRow(table.Row{s.NameOf(node.Cluster), node.Role, node.Host, age.String() + " ago", s.Outcome(node)})
 		}
 		text.WriteString(nodes.Render() + "\n")
 	}
 	if len(s.Steps) > 0 {
 		steps := newTable("STEP", "NAME", "CLUSTER", "STATE", "TOOK", "APPLICATIONS")
 		for _, step := range s.Steps {
-			steps.AppendRow(table.Row{step.ID, step.Name, s.nameOf(step.Cluster), step.State, step.Took(now), applicationsOf(step)})
+			steps.AppendRow(table.Row{step.ID, step.Name, s.NameOf(step.Cluster), step.State, step.Took(now), applicationsOf(step)})
 		}
 		text.WriteString("\n" + steps.Render() + "\n")
 	}
 	if s.History != nil {
 		text.WriteString("\nhistory: " + historyLine(s.History, now) + "\n")
-		for _, c := range s.notRead() {
+		for _, c := range s.NotRead() {
 			fmt.Fprintf(&text, "history of %s (%s) is not read: %s\n", c.Name, c.ID, c.HistoryUnread)
 		}
 	}
@@ -140,9 +140,9 @@ func applicationsOf(step Step) string {
 	return strings.Join(lines, "\n")
 }
 
-// bootstrapSummary describes the outcome of a node's bootstrap action; "-" if it has
+// Outcome describes the outcome of a node's bootstrap action; "-" if it has
 // none.
-func (s Status) bootstrapSummary(node Node) string {
+func (s Status) Outcome(node Node) string {
 	for _, b := range s.Bootstrap {
 		if b.Cluster != node.Cluster || b.Host != node.Host {
 			continue
@@ -166,8 +166,8 @@ func newTable(columns ...any) table.Writer {
 	return t
 }
 
-// readiness describes whether a workload is ready.
-func (w Workload) readiness() string {
+// Readiness describes whether a workload is ready.
+func (w Workload) Readiness() string {
 	switch {
 	case w.Ready:
 		return "yes"

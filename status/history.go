@@ -50,12 +50,7 @@ func historyLine(state *serve.State, now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// notRead returns the clusters whose history the profiler does not read.
-func (s Status) notRead() []Cluster {
+// NotRead returns the clusters whose history the profiler does not read.
+func (s Status) NotRead() []Cluster {
 	return slices.DeleteFunc(slices.Clone(s.Clusters), func(c Cluster) bool { return c.HistoryUnread == "" })
-}
-
-// missingSubject names what could not be read.
-func missingSubject(m serve.Missing) string {
-	return strings.TrimSpace(m.Cluster + " " + m.Application)
 }

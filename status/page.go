@@ -83,11 +83,11 @@ func findings(s Status) []string {
 		}
 	}
 	for _, node := range s.Nodes {
-		switch summary := s.bootstrapSummary(node); {
+		switch summary := s.Outcome(node); {
 		case summary == string(BootstrapUnknown):
-			found = append(found, fmt.Sprintf("node %s of %s has sent no report of its bootstrap action", node.Host, s.nameOf(node.Cluster)))
+			found = append(found, fmt.Sprintf("node %s of %s has sent no report of its bootstrap action", node.Host, s.NameOf(node.Cluster)))
 		case strings.HasPrefix(summary, string(BootstrapPartial)):
-			found = append(found, fmt.Sprintf("node %s of %s: its bootstrap action is %s", node.Host, s.nameOf(node.Cluster), summary))
+			found = append(found, fmt.Sprintf("node %s of %s: its bootstrap action is %s", node.Host, s.NameOf(node.Cluster), summary))
 		}
 	}
 	return found
@@ -167,21 +167,6 @@ func (p page) Age(at time.Time) string {
 // Stamp writes a time for the element <time>.
 func (p page) Stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// Readiness describes whether a workload is ready.
-func (p page) Readiness(w Workload) string { return w.readiness() }
-
-// Outcome describes the outcome of a node's bootstrap action.
-func (p page) Outcome(node Node) string { return p.bootstrapSummary(node) }
-
-// Roles writes a cluster's numbers of nodes: "1 master, 2 core".
-func (p page) Roles(c Cluster) string { return c.roles() }
-
-// ClusterName names the cluster of a node or step.
-func (p page) ClusterName(id string) string { return p.nameOf(id) }
-
-// ClusterState describes the state of a cluster.
-func (p page) ClusterState(c Cluster) string { return c.state() }
-
 // ClusterKind returns the style of a cluster's state.
 func (p page) ClusterKind(c Cluster) string {
 	switch c.State {
@@ -204,11 +189,10 @@ func (p page) Unread() []serve.Missing {
 	return p.History.Last.Incomplete
 }
 
-// NotRead lists the clusters whose history the profiler does not read, each with the reason.
-func (p page) NotRead() []Cluster { return p.notRead() }
-
 // Subject names something that could not be read.
-func (page) Subject(m serve.Missing) string { return missingSubject(m) }
+func (page) Subject(m serve.Missing) string {
+	return strings.TrimSpace(m.Cluster + " " + m.Application)
+}
 
 // pathsOf lists the S3 paths with what they hold.
 func pathsOf(paths platform.S3Paths) []pagePath {

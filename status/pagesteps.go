@@ -118,7 +118,7 @@ func (p page) variables(step Step) map[string]string {
 	from := step.Started.Add(-stepMargin)
 	fromMillis, toMillis := strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(to.UnixMilli(), 10)
 	values := map[string]string{
-		platform.LinkCluster: step.Cluster, platform.LinkClusterName: p.nameOf(step.Cluster),
+		platform.LinkCluster: step.Cluster, platform.LinkClusterName: p.NameOf(step.Cluster),
 		platform.LinkStep: step.ID, platform.LinkTrace: step.TraceID, platform.LinkRegion: p.region,
 		platform.LinkFrom: fromMillis, platform.LinkTo: toMillis,
 		platform.LinkEnd:     to.UTC().Format("2006-01-02T15:04:05"),
