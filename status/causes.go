@@ -2,13 +2,9 @@ package status
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,8 +20,7 @@ const maxCauseRecords = 2000
 // AddCauses adds why steps failed, as their own logs tell. EMR itself quotes a line of the
 // step's stderr at best.
 func (s Source) AddCauses(ctx context.Context, steps []Step) error {
-	endpoint, configured := s.Config.Endpoints[platform.WorkloadVictoriaLogs]
-	if !configured {
+	if _, configured := s.Config.Endpoints[platform.WorkloadVictoriaLogs]; !configured {
 		return nil
 	}
 	var errs []error
@@ -33,7 +28,7 @@ func (s Source) AddCauses(ctx context.Context, steps []Step) error {
 		if step.State != types.StepStateFailed || step.Started == nil {
 			continue
 		}
-		cause, err := s.causeOf(ctx, endpoint, step)
+		cause, err := s.causeOf(ctx, step)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("read the logs of step %s: %w", step.ID, err))
 		}
@@ -44,10 +39,10 @@ func (s Source) AddCauses(ctx context.Context, steps []Step) error {
 	return errors.Join(errs...)
 }
 
-func (s Source) causeOf(ctx context.Context, logs Endpoint, step Step) (*stepcause.Cause, error) {
+func (s Source) causeOf(ctx context.Context, step Step) (*stepcause.Cause, error) {
 	var search stepcause.Search
 	filter := fmt.Sprintf(`{"%s"="%s"} "%s":=%q`, platform.ServiceName, platform.ServiceStep, platform.StepID, step.ID)
-	err := s.searchLogs(ctx, logs, filter, *step.Started, func(file string, finder *stepcause.Finder) {
+	err := s.searchLogs(ctx, filter, *step.Started, func(file string, finder *stepcause.Finder) {
 		kind := stepcause.Output
 		if path.Base(file) == "controller" {
 			kind = stepcause.Controller
@@ -57,7 +52,7 @@ func (s Source) causeOf(ctx context.Context, logs Endpoint, step Step) (*stepcau
 	if ids := step.ApplicationIDs; err == nil && search.WantsDriver() && len(ids) > 0 {
 		filter := fmt.Sprintf(`{"%s"="%s"} "%s":=%q "%s":~%q`, platform.ServiceName, platform.ServiceContainer,
 			platform.SparkAppID, ids[len(ids)-1], platform.ContainerID, platform.DriverContainerSuffix+"$")
-		err = s.searchLogs(ctx, logs, filter, *step.Started, func(file string, finder *stepcause.Finder) {
+		err = s.searchLogs(ctx, filter, *step.Started, func(file string, finder *stepcause.Finder) {
 			search.Add(file, stepcause.Driver, finder)
 		})
 	}
@@ -66,29 +61,12 @@ func (s Source) causeOf(ctx context.Context, logs Endpoint, step Step) (*stepcau
 
 // searchLogs passes on what was found in each file whose records match a filter, in the
 // order in which they began.
-func (s Source) searchLogs(
-	ctx context.Context, logs Endpoint, filter string, since time.Time, add func(file string, finder *stepcause.Finder),
-) error {
-	query := url.Values{
-		"query": {fmt.Sprintf(`%s | fields _time, _msg, "%s" | sort by (_time desc) limit %d | sort by (_time)`, filter, platform.LogPath,
-			maxCauseRecords)},
-		"start": {since.Add(-time.Minute).UTC().Format(time.RFC3339)}, // clocks of the node and of EMR differ
-		"limit": {strconv.Itoa(maxCauseRecords)},
-	}
-	body, err := get(ctx, s.Client, requestTimeout, strings.TrimSuffix(logs.URL, "/")+"/select/logsql/query?"+query.Encode())
-	if err != nil {
-		return err
-	}
-	defer body.Close()
+func (s Source) searchLogs(ctx context.Context, filter string, since time.Time, add func(file string, finder *stepcause.Finder)) error {
 	var files []string
 	finders := map[string]*stepcause.Finder{}
-	for records := json.NewDecoder(body); ; {
-		var record map[string]string
-		if err := records.Decode(&record); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return fmt.Errorf("decode the response: %w", err)
-		}
+	query := fmt.Sprintf(`%s | fields _time, _msg, "%s" | sort by (_time desc) limit %d | sort by (_time)`, filter, platform.LogPath,
+		maxCauseRecords)
+	err := s.queryLogs(ctx, query, since, maxCauseRecords, func(record map[string]string) {
 		file := record[string(platform.LogPath)]
 		if finders[file] == nil {
 			files, finders[file] = append(files, file), &stepcause.Finder{}
@@ -96,6 +74,9 @@ func (s Source) searchLogs(
 		for line := range strings.Lines(record["_msg"]) {
 			finders[file].Add(strings.TrimSuffix(line, "\n"))
 		}
+	})
+	if err != nil {
+		return err
 	}
 	for _, file := range files {
 		add(file, finders[file])

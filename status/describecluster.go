@@ -25,15 +25,22 @@ func (r *ClusterReader) describe(ctx context.Context, id string) (EMRCluster, er
 	var answer smithy.APIError
 	switch {
 	case errors.As(err, &answer) && isDefinite(answer):
-		return EMRCluster{ID: id, Name: id, Unknown: fmt.Sprintf("%s: %s", answer.ErrorCode(), answer.ErrorMessage())}, nil
-	case errors.As(err, &answer): // without the request's id, which would make one problem many
-		return EMRCluster{}, fmt.Errorf("describe cluster %s: %s: %s", id, answer.ErrorCode(), answer.ErrorMessage())
+		return EMRCluster{ID: id, Name: id, Unknown: withoutRequest(err).Error()}, nil
 	case err != nil:
-		return EMRCluster{}, fmt.Errorf("describe cluster %s: %w", id, err)
+		return EMRCluster{}, fmt.Errorf("describe cluster %s: %w", id, withoutRequest(err))
 	case out.Cluster == nil:
 		return EMRCluster{ID: id, Name: id, Unknown: "EMR's answer has no cluster"}, nil
 	}
 	return r.newCluster(id, *out.Cluster), nil
+}
+
+// withoutRequest leaves the request's id out of EMR's answer: it would make one problem many.
+func withoutRequest(err error) error {
+	var answer smithy.APIError
+	if errors.As(err, &answer) {
+		return fmt.Errorf("%s: %s", answer.ErrorCode(), answer.ErrorMessage())
+	}
+	return err
 }
 
 // isDefinite tells an answer that another attempt does not change from a failure: EMR
@@ -88,14 +95,8 @@ func (r *ClusterReader) addBootstrap(ctx context.Context, kept clusterReading, n
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	out, err := r.client.ListBootstrapActions(ctx, &emr.ListBootstrapActionsInput{ClusterId: aws.String(kept.cluster.ID)})
-	var answer smithy.APIError
-	switch {
-	case errors.As(err, &answer):
-		err = fmt.Errorf("list the bootstrap actions of cluster %s: %s: %s", kept.cluster.ID, answer.ErrorCode(), answer.ErrorMessage())
-	case err != nil:
-		err = fmt.Errorf("list the bootstrap actions of cluster %s: %w", kept.cluster.ID, err)
-	}
 	if err != nil {
+		err = fmt.Errorf("list the bootstrap actions of cluster %s: %w", kept.cluster.ID, withoutRequest(err))
 		return kept.after(EMRCluster{}, err, now)
 	}
 	kept.cluster.BootstrapRead = true

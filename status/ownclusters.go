@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -70,12 +68,8 @@ func (r *ClusterReader) listNamed(ctx context.Context, input *emr.ListClustersIn
 			break
 		}
 		page, err := pages.NextPage(ctx)
-		var answer smithy.APIError
-		switch {
-		case errors.As(err, &answer):
-			return nil, fmt.Errorf("list the stack's clusters: %s: %s", answer.ErrorCode(), answer.ErrorMessage())
-		case err != nil:
-			return nil, fmt.Errorf("list the stack's clusters: %w", err)
+		if err != nil {
+			return nil, fmt.Errorf("list the stack's clusters: %w", withoutRequest(err))
 		}
 		for _, found := range page.Clusters {
 			if strings.HasPrefix(aws.ToString(found.Name), platform.ClusterNamePrefix(r.config.Stack)) {

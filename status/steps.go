@@ -60,6 +60,13 @@ func (s Step) Took(now time.Time) time.Duration {
 	return max(0, end.Sub(*s.Started)).Round(time.Second)
 }
 
+// IsFinal reports whether a step in this state has ended.
+func IsFinal(state types.StepState) bool {
+	return slices.Contains([]types.StepState{
+		types.StepStateCompleted, types.StepStateFailed, types.StepStateCancelled, types.StepStateInterrupted,
+	}, state)
+}
+
 // StepReader reads steps from EMR, and remembers them for stepsAge.
 type StepReader struct {
 	client  *emr.Client
@@ -159,17 +166,13 @@ func (r *StepReader) List(ctx context.Context, input *emr.ListStepsInput) ([]Ste
 var ErrStepsRefused = errors.New("it is no cluster of this stack, or lacks the stack's tags (without the profiler, the control node's " +
 	"role lists the steps of clusters with these tags only); give the cluster the tags, or keep its nodes from reporting here")
 
-// explainRefusal explains why EMR did not return the steps of a cluster. It leaves out the
-// request's id, which would make one problem many.
+// explainRefusal explains why EMR did not return the steps of a cluster.
 func explainRefusal(cluster string, err error) error {
 	var answer smithy.APIError
-	switch {
-	case !errors.As(err, &answer):
-		return fmt.Errorf("read steps of cluster %s: %w", cluster, err)
-	case strings.HasPrefix(answer.ErrorCode(), "AccessDenied"):
-		return fmt.Errorf("read steps of cluster %s: %w (%s: %s)", cluster, ErrStepsRefused, answer.ErrorCode(), answer.ErrorMessage())
+	if errors.As(err, &answer) && strings.HasPrefix(answer.ErrorCode(), "AccessDenied") {
+		return fmt.Errorf("read steps of cluster %s: %w (%w)", cluster, ErrStepsRefused, withoutRequest(err))
 	}
-	return fmt.Errorf("read steps of cluster %s: %s: %s", cluster, answer.ErrorCode(), answer.ErrorMessage())
+	return fmt.Errorf("read steps of cluster %s: %w", cluster, withoutRequest(err))
 }
 
 func newStep(cluster string, s types.StepSummary, tracing Tracing) Step {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/stepcause"
+	"github.com/emr-observatory/emr-observatory/status"
 )
 
 const (
@@ -84,7 +84,7 @@ func (c clients) awaitEnd(ctx context.Context, o Options, result *Result) (*type
 			result.State = state
 			o.say("step %s is %s after %s", result.StepID, state, time.Since(start).Round(time.Second))
 		}
-		if !isFinal(result.State) {
+		if !status.IsFinal(result.State) {
 			return errStillRunning
 		}
 		step = out.Step
@@ -102,12 +102,6 @@ func isPermanent(err error) bool {
 	}
 	var answer smithy.APIError
 	return errors.As(err, &answer) && answer.ErrorFault() != smithy.FaultServer
-}
-
-func isFinal(state types.StepState) bool {
-	return slices.Contains([]types.StepState{
-		types.StepStateCompleted, types.StepStateFailed, types.StepStateCancelled, types.StepStateInterrupted,
-	}, state)
 }
 
 // failureOf returns why a step failed, with what was read of its logs.

@@ -142,7 +142,7 @@ func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time
 	at.Open = got.unseen
 	var ended []status.Step
 	for _, step := range got.open {
-		if isFinal(step.State) {
+		if status.IsFinal(step.State) {
 			ended = append(ended, step)
 		} else {
 			at.Open = append(at.Open, step.ID)
@@ -179,12 +179,6 @@ func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time
 	}
 	r.positions[c.id] = at
 	return errors.Join(failure, r.sender.sendMetrics(ctx, c, got.latest, now))
-}
-
-func isFinal(state types.StepState) bool {
-	return slices.Contains([]types.StepState{
-		types.StepStateCompleted, types.StepStateFailed, types.StepStateCancelled, types.StepStateInterrupted,
-	}, state)
 }
 
 // isComplete reports whether all is known of a step in its final state.
