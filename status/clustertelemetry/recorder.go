@@ -2,8 +2,11 @@ package clustertelemetry
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
@@ -26,18 +29,14 @@ type Recorder struct {
 	*recording.Loop
 
 	source status.Source
-	sender *sender
+	sender recording.Sender
 	ended  map[string]bool // clusters whose end was sent
 }
 
 // New returns a recorder of the source's clusters. It sends to the collector of the
 // source's configuration.
 func New(ctx context.Context, source status.Source) (*Recorder, error) {
-	collector, found := source.Config.Endpoints[platform.WorkloadCollector]
-	if !found {
-		return nil, fmt.Errorf("endpoints.%s: missing: telemetry of clusters is sent to it; add its URL", platform.WorkloadCollector)
-	}
-	sender, err := newSender(ctx, collector.URL)
+	sender, err := recording.NewSender(ctx, source.Config, "clusters")
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func (r *Recorder) record(ctx context.Context, now time.Time) []error {
 			continue
 		}
 		if !r.ended[id] || now.Before(cluster.Ended.Add(sentAfterEnd)) {
-			if err := r.sender.send(ctx, cluster, now); err != nil {
+			if err := r.send(ctx, cluster, now); err != nil {
 				return append(errs, err) // the others would fail alike
 			}
 		}
@@ -68,4 +67,17 @@ func (r *Recorder) record(ctx context.Context, now time.Time) []error {
 	}
 	r.ended = ended
 	return errs
+}
+
+// send sends the metric of a cluster. It has no host: all nodes are the cluster's.
+func (r *Recorder) send(ctx context.Context, c status.EMRCluster, now time.Time) error {
+	labels := attribute.NewSet(
+		attribute.String(platform.LabelClusterName, c.Name), attribute.String(platform.LabelClusterRelease, c.Release),
+		attribute.String(platform.LabelClusterState, string(c.State)))
+	cluster := resource.NewSchemaless(
+		attribute.String(string(platform.ServiceName), platform.ServiceCluster), attribute.String(string(platform.Cluster), c.ID))
+	return r.sender.Send(ctx, "what EMR says of cluster "+c.ID, cluster, metricdata.Metrics{
+		Name: platform.EmittedClusterInfo,
+		Data: metricdata.Gauge[int64]{DataPoints: []metricdata.DataPoint[int64]{{Attributes: labels, Time: now, Value: 1}}},
+	})
 }

@@ -1,6 +1,6 @@
-// Package recording repeats what a recorder of the control node does, and keeps the
-// problems of its last round for the status page. It neither reads nor sends anything
-// itself: packages clustertelemetry and steptelemetry do.
+// Package recording repeats what a recorder of the control node does, keeps the problems of
+// its last round for the status page, and sends metrics. It reads nothing itself: packages
+// clustertelemetry and steptelemetry do.
 package recording
 
 import (

@@ -43,11 +43,7 @@ type Recorder struct {
 // of the source's configuration. The folder keeps what was read; "" forgets it with the
 // process.
 func New(ctx context.Context, source status.Source, folder string) (*Recorder, error) {
-	collector, found := source.Config.Endpoints[platform.WorkloadCollector]
-	if !found {
-		return nil, fmt.Errorf("endpoints.%s: missing: telemetry of steps is sent to it; add its URL", platform.WorkloadCollector)
-	}
-	sender, err := newSender(ctx, collector.URL)
+	sender, err := newSender(ctx, source.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -8,49 +8,43 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/recording"
 )
-
-// exportTimeout is for one export with its repetitions. What was not sent is sent in a
-// later round.
-const exportTimeout = 10 * time.Second
 
 // sender sends to the collector by OTLP over HTTP.
 type sender struct {
-	collector string // URL
-	spans     *otlptrace.Exporter
-	metrics   *otlpmetrichttp.Exporter
+	recording.Sender
+	spans *otlptrace.Exporter
 }
 
-func newSender(ctx context.Context, collector string) (*sender, error) {
-	base := strings.TrimSuffix(collector, "/")
-	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"), otlptracehttp.WithTimeout(exportTimeout))
+func newSender(ctx context.Context, config status.Config) (*sender, error) {
+	metrics, err := recording.NewSender(ctx, config, "steps")
 	if err != nil {
-		return nil, fmt.Errorf("configure the exporter of spans to %s: %w", collector, err)
+		return nil, err
 	}
-	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(base+"/v1/metrics"), otlpmetrichttp.WithTimeout(exportTimeout))
+	at := strings.TrimSuffix(metrics.Collector, "/") + "/v1/traces"
+	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(at), otlptracehttp.WithTimeout(recording.ExportTimeout))
 	if err != nil {
-		return nil, fmt.Errorf("configure the exporter of metrics to %s: %w", collector, err)
+		return nil, fmt.Errorf("configure the exporter of spans to %s: %w", metrics.Collector, err)
 	}
-	return &sender{collector, spans, metrics}, nil
+	return &sender{metrics, spans}, nil
 }
 
 func (s *sender) sendSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if len(spans) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
+	ctx, cancel := context.WithTimeout(ctx, recording.ExportTimeout)
 	defer cancel()
 	if err := s.spans.ExportSpans(ctx, spans); err != nil {
-		return fmt.Errorf("send the spans of %d steps to %s: %w", len(spans), s.collector, err)
+		return fmt.Errorf("send the spans of %d steps to %s: %w", len(spans), s.Collector, err)
 	}
 	return nil
 }
@@ -88,15 +82,7 @@ func (s *sender) sendMetrics(ctx context.Context, c *cluster, latest []status.St
 	if len(metrics) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
-	defer cancel()
-	err := s.metrics.Export(ctx, &metricdata.ResourceMetrics{Resource: c.labels(), ScopeMetrics: []metricdata.ScopeMetrics{
-		{Scope: instrumentation.Scope{Name: platform.Project}, Metrics: metrics},
-	}})
-	if err != nil {
-		return fmt.Errorf("send the metrics of steps to %s: %w", s.collector, err)
-	}
-	return nil
+	return s.Send(ctx, "the metrics of steps", c.labels(), metrics...)
 }
 
 func stateOf(state types.StepState) attribute.KeyValue {
