@@ -232,12 +232,7 @@ func profile(id *int64) int64 {
 func (e *Engine) stageAttempt(v *eventlog.Stage, completed bool) {
 	e.see(v.Submitted)
 	e.see(v.Completed)
-	key := attempt{v.ID, v.Attempt}
-	known := e.attempts[key]
-	if known == nil {
-		known = &stageAttempt{}
-		e.attempts[key] = known
-	}
+	known := of(e.attempts, attempt{v.ID, v.Attempt}, stageAttempt{})
 	known.submitted, known.profile = max(known.submitted, v.Submitted), profile(v.ResourceProfile)
 	if completed {
 		known.completed, known.failed, known.tasks = v.Completed, v.Failure != "", v.Tasks
@@ -281,6 +276,17 @@ func (e *Engine) taskEnd(v *eventlog.TaskEnd) {
 	s.results.add(v.Launched, v.Finished)
 }
 
+// of returns what is known under a key, fresh if that is nothing.
+func of[K comparable, T any](all map[K]*T, key K, fresh T) *T {
+	known := all[key]
+	if known == nil {
+		known = new(fresh)
+		all[key] = known
+	}
+	return known
+}
+
+// stage is called for each task: it makes a stage only where it needs one.
 func (e *Engine) stage(id int64) *stage {
 	s := e.stages[id]
 	if s == nil {
@@ -291,19 +297,9 @@ func (e *Engine) stage(id int64) *stage {
 }
 
 func (e *Engine) job(id int64) *job {
-	j := e.jobs[id]
-	if j == nil {
-		j = &job{interval: interval{never, never}, highest: nobody, execution: noExecution}
-		e.jobs[id] = j
-	}
-	return j
+	return of(e.jobs, id, job{interval: interval{never, never}, highest: nobody, execution: noExecution})
 }
 
 func (e *Engine) execution(id int64) *execution {
-	x := e.executions[id]
-	if x == nil {
-		x = &execution{interval: interval{never, never}, root: id}
-		e.executions[id] = x
-	}
-	return x
+	return of(e.executions, id, execution{interval: interval{never, never}, root: id})
 }

@@ -51,11 +51,7 @@ func (e *Engine) exclude(v *eventlog.ExecutorExcluded) {
 	if v.Stage != nil {
 		key.forStage, key.attempt = true, attempt{*v.Stage, v.Attempt}
 	}
-	x := e.excluded[key]
-	if x == nil {
-		x = &exclusion{}
-		e.excluded[key] = x
-	}
+	x := of(e.excluded, key, exclusion{})
 	if v.Undo {
 		x.undone = append(x.undone, v.Time)
 	} else {
@@ -114,10 +110,7 @@ func (w *wall) resourceWait() union {
 		if own[key] {
 			n.own, n.attempt = true, key
 		}
-		if open[n] == nil {
-			open[n] = &pile{}
-		}
-		w.add(open[n], s.submitted, to)
+		w.add(of(open, n, nil), s.submitted, to)
 	}
 	var demand, served pile
 	for n, times := range open {

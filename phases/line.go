@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,23 +12,17 @@ import (
 
 // shown lists the phases in the order of a line of text, with their names. The last
 // two are rare and take part only from one percent on.
-func shown() []struct {
+var shown = []struct {
 	phase platform.Phase
 	name  string
 	rare  bool
-} {
-	return []struct {
-		phase platform.Phase
-		name  string
-		rare  bool
-	}{
-		{platform.PhaseResourceWait, "wait", false},
-		{platform.PhaseCompute, "compute", false},
-		{platform.PhaseWrite, "S3 write", false},
-		{platform.PhaseDriver, "driver", false},
-		{platform.PhaseSubmit, "submit", true},
-		{platform.PhaseIdle, "idle", true},
-	}
+}{
+	{platform.PhaseResourceWait, "wait", false},
+	{platform.PhaseCompute, "compute", false},
+	{platform.PhaseWrite, "S3 write", false},
+	{platform.PhaseDriver, "driver", false},
+	{platform.PhaseSubmit, "submit", true},
+	{platform.PhaseIdle, "idle", true},
 }
 
 // Line says in one line which share of an application's wall clock each phase took:
@@ -39,7 +34,7 @@ func Line(seconds map[platform.Phase]float64, approximate bool) string {
 		return ""
 	}
 	var parts []string
-	for _, s := range shown() {
+	for _, s := range shown {
 		if s.rare && shares[s.phase] < 1 {
 			continue
 		}
@@ -65,22 +60,14 @@ func percentages(seconds map[platform.Phase]float64) map[platform.Phase]int {
 	shares, remainders := map[platform.Phase]int{}, map[platform.Phase]float64{}
 	left := 100
 	var order []platform.Phase
-	for _, s := range shown() {
+	for _, s := range shown {
 		exact := 100 * max(0, seconds[s.phase]) / total
 		shares[s.phase] = int(exact)
 		remainders[s.phase] = exact - float64(int(exact))
 		left -= int(exact)
 		order = append(order, s.phase)
 	}
-	slices.SortStableFunc(order, func(a, b platform.Phase) int {
-		switch {
-		case remainders[a] > remainders[b]:
-			return -1
-		case remainders[a] < remainders[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b platform.Phase) int { return cmp.Compare(remainders[b], remainders[a]) })
 	for _, phase := range order[:min(max(left, 0), len(order))] {
 		shares[phase]++
 	}

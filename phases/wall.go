@@ -27,11 +27,7 @@ func (w *wall) taskTimes() (union, union) {
 		if execution == noExecution {
 			continue
 		}
-		x := byExecution[execution]
-		if x == nil {
-			x = &written{}
-			byExecution[execution] = x
-		}
+		x := of(byExecution, execution, written{})
 		x.any = x.any || s.wrote || isWriter && s.result
 		x.lastFinish = max(x.lastFinish, s.lastFinish)
 	}
