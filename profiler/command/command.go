@@ -27,10 +27,6 @@ folders of event logs, including those that Databricks delivers.
 AWS credentials, region and endpoints come from the AWS SDK's default chain: variables such as AWS_PROFILE, files in ~/.aws,
 or the machine's role.`
 
-func commands() []*cobra.Command {
-	return []*cobra.Command{runCommand(), serveCommand(), toolsCommand(), expireCommand(), deleteCommand(), tablesCommand()}
-}
-
 // AddTo adds the profiler's commands to c.
 func AddTo(c *cobra.Command) {
 	c.Short, c.Long = short, long
@@ -42,7 +38,7 @@ func AddTo(c *cobra.Command) {
 		return c.Help()
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	c.AddCommand(commands()...)
+	c.AddCommand(runCommand(), serveCommand(), toolsCommand(), expireCommand(), deleteCommand(), tablesCommand())
 }
 
 // CodeError ends the program with a code other than 1.

@@ -33,7 +33,7 @@ const runExamples = `  # event logs in a folder
 func runCommand() *cobra.Command {
 	c := newCommand("run", "Read the history of clusters into tables", runHelp)
 	c.Example = runExamples
-	flags := run.AddFlags(c.Flags())
+	flags := run.AddFlags(c.Flags(), run.Table()...)
 	asJSON := c.Flags().Bool("json", false, "print the summary as JSON")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		options, config, err := resolved(cmd.Context(), flags)

@@ -17,7 +17,7 @@ retried sooner.`
 
 func serveCommand() *cobra.Command {
 	c := newCommand("serve", "Run at an interval, and serve the state of the last run", serveHelp)
-	flags := run.AddServeFlags(c.Flags())
+	flags := run.AddFlags(c.Flags(), append(run.Table(), run.ServeOptions()...)...)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {

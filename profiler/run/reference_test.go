@@ -59,13 +59,27 @@ func permissions() string {
 	}
 	var b strings.Builder
 	b.WriteString("\n| AWS permissions | On | For |\n|---|---|---|\n")
-	for _, t := range source.Targets() {
+	for _, t := range targets {
 		var actions []string
-		for _, action := range slices.Sorted(maps.Keys(byTarget[t.Target])) {
+		for _, action := range slices.Sorted(maps.Keys(byTarget[t.target])) {
 			actions = append(actions, "`"+action+"`")
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(actions, ", "), t.Resource, t.Use)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(actions, ", "), t.resource, t.use)
 	}
 	return b.String() + "\nTables and logs in a bucket with a KMS key also need `kms:Decrypt` and, for the tables, `kms:GenerateDataKey`\n" +
 		"on it. Only clusters with runtime roles need `elasticmapreduce:AccessAllEventLogs`, for applications of all roles.\n"
+}
+
+// targets are what calls read or write.
+var targets = []struct {
+	target   source.Target
+	resource string // in IAM's terms
+	use      string // when a run needs it
+}{
+	{source.AnyCluster, "`*`", "finding clusters; not with `emr_cluster_arn`"},
+	{source.EachCluster, "`arn:aws:elasticmapreduce:REGION:ACCOUNT:cluster/*`", "EMR clusters"},
+	{source.PersistentUI, "`arn:aws:elasticmapreduce:REGION:ACCOUNT:persistent-app-ui/*`, and the clusters", "EMR clusters"},
+	{source.StepLogs, "the log URIs of the clusters, and their buckets", "steps whose application EMR does not name"},
+	{source.EventLogs, "the folder of event logs, and its bucket", "`logs`, or clusters whose `spark.eventLog.dir` is in S3"},
+	{source.Lake, "`s3_output_path`, and its bucket", "tables in S3; reading them needs no `s3:PutObject` and `s3:DeleteObject`"},
 }

@@ -35,19 +35,8 @@ type Flags struct {
 	file    *string
 }
 
-// AddFlags declares a flag for each option, and --config.
-func AddFlags(set *pflag.FlagSet) Flags { return addFlags(set, Table()) }
-
-// AddServeFlags declares those of AddFlags and one for each of ServeOptions.
-func AddServeFlags(set *pflag.FlagSet) Flags {
-	return addFlags(set, slices.Concat(Table(), ServeOptions()))
-}
-
-// AddLakeFlags declares a flag for each of LakeOptions, and --config, which may have the
-// other options too.
-func AddLakeFlags(set *pflag.FlagSet) Flags { return addFlags(set, LakeOptions()) }
-
-func addFlags(set *pflag.FlagSet, options []Option) Flags {
+// AddFlags declares a flag for each option, and --config, which may have other options too.
+func AddFlags(set *pflag.FlagSet, options ...Option) Flags {
 	for _, option := range options {
 		set.String(option.Flag(), option.Default, option.Doc)
 		if option.Switch {

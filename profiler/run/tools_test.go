@@ -90,7 +90,9 @@ func TestToolsReadAClusterOfEMR(t *testing.T) {
 type stages []tables.StageRow
 
 func (s *stages) Put(row tables.Row) error {
-	*s = append(*s, *row.(*tables.StageRow))
+	if stage, is := row.(*tables.StageRow); is {
+		*s = append(*s, *stage)
+	}
 	return nil
 }
 
@@ -112,7 +114,7 @@ func TestToolsReadAPersistentUI(t *testing.T) {
 			require.NoError(t, os.WriteFile(faults, []byte("["+fault+"]"), 0o600))
 			attempt := tables.Attempt{Cluster: tables.Cluster{ClusterID: id}, ApplicationID: appID(1)}
 			read := func() (found stages, of tables.Application) {
-				require.NoError(t, rows.Attempt(t.Context(), attempt, []tables.Name{tables.Table((*tables.StageRow)(nil))}, &found))
+				require.NoError(t, rows.Attempt(t.Context(), attempt, &found))
 				for row, err := range rows.Applications(t.Context(), lake.Filter{}) {
 					require.NoError(t, err)
 					of = row
@@ -131,7 +133,7 @@ func TestToolsReadAPersistentUI(t *testing.T) {
 			for row, err := range rows.Applications(t.Context(), lake.Filter{ApplicationID: appID(1)}) {
 				require.NoError(t, err)
 				var found stages
-				require.NoError(t, rows.Attempt(t.Context(), row.Attempt, []tables.Name{tables.Table((*tables.StageRow)(nil))}, &found))
+				require.NoError(t, rows.Attempt(t.Context(), row.Attempt, &found))
 			}
 			require.Equal(t, described+2, w.made(source.OpDescribeCluster), "discovery and the cluster, once for both")
 		})

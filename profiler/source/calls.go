@@ -34,25 +34,6 @@ const (
 	Lake         Target = "lake"          // objects below the prefix of the tables
 )
 
-// TargetDoc describes a target.
-type TargetDoc struct {
-	Target   Target
-	Resource string // in IAM's terms
-	Use      string // when a run needs it
-}
-
-// Targets describes all targets.
-func Targets() []TargetDoc {
-	return []TargetDoc{
-		{AnyCluster, "`*`", "finding clusters; not with `emr_cluster_arn`"},
-		{EachCluster, "`arn:aws:elasticmapreduce:REGION:ACCOUNT:cluster/*`", "EMR clusters"},
-		{PersistentUI, "`arn:aws:elasticmapreduce:REGION:ACCOUNT:persistent-app-ui/*`, and the clusters", "EMR clusters"},
-		{StepLogs, "the log URIs of the clusters, and their buckets", "steps whose application EMR does not name"},
-		{EventLogs, "the folder of event logs, and its bucket", "`logs`, or clusters whose `spark.eventLog.dir` is in S3"},
-		{Lake, "`s3_output_path`, and its bucket", "tables in S3; reading them needs no `s3:PutObject` and `s3:DeleteObject`"},
-	}
-}
-
 // Call is an AWS API call that a run makes.
 type Call struct {
 	Service   string // EMR or S3

@@ -11,38 +11,21 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// bucket is a token bucket of EMR's API. refill is in requests per second; published tells
-// whether AWS documents the bucket.
-type bucket struct {
-	operation string
-	burst     int
-	refill    float64
-	published bool
-}
-
-// The token bucket that all operations in an account and region share, refilled in requests
-// per second (EMR Management Guide, "Service quotas"; quotas of Service Quotas, read
-// 2026-11-20).
+// The token bucket that all operations in an account and region share, and the refill of that
+// of each operation, in requests per second (EMR Management Guide, "Service quotas"; quotas of
+// Service Quotas, read 2026-11-20).
 const (
-	accountRefill = 5
-	accountBurst  = 20
+	accountRefill   = 5
+	accountBurst    = 20
+	operationRefill = 0.5
 )
 
-// buckets returns the buckets of the operations that a run calls. Those of persistent and
-// on-cluster UIs are not published; they are assumed to refill like those of lists, as
+// bursts are the sizes of the buckets of the operations that a run calls. Those of persistent
+// and on-cluster UIs are not published; they are assumed to refill like those of lists, as
 // their operations cost EMR as much.
-func buckets() []bucket {
-	return []bucket{
-		{OpListClusters, 20, 0.5, true},
-		{OpDescribeCluster, 10, 0.5, true},
-		{OpListSteps, 10, 0.5, true},
-		{OpListInstanceGroups, 10, 0.5, true},
-		{OpListInstanceFleets, 5, 0.5, true},
-		{OpCreatePersistentUI, 5, 0.5, false},
-		{OpDescribePersistentUI, 10, 0.5, false},
-		{OpPersistentUIURL, 10, 0.5, false},
-		{OpOnClusterUIURL, 10, 0.5, false},
-	}
+var bursts = map[string]int{
+	OpListClusters: 20, OpDescribeCluster: 10, OpListSteps: 10, OpListInstanceGroups: 10, OpListInstanceFleets: 5,
+	OpCreatePersistentUI: 5, OpDescribePersistentUI: 10, OpPersistentUIURL: 10, OpOnClusterUIURL: 10, // not published
 }
 
 // Quota keeps a process below EMR's request quota.
@@ -54,8 +37,8 @@ type Quota struct {
 // NewQuota returns an unused quota.
 func NewQuota() *Quota {
 	q := &Quota{account: rate.NewLimiter(accountRefill, accountBurst), byOperation: map[string]*rate.Limiter{}}
-	for _, b := range buckets() {
-		q.byOperation[b.operation] = rate.NewLimiter(rate.Limit(b.refill), b.burst)
+	for operation, burst := range bursts {
+		q.byOperation[operation] = rate.NewLimiter(operationRefill, burst)
 	}
 	return q
 }

@@ -25,7 +25,7 @@ func (s slowRows) Applications(context.Context, lake.Filter) iter.Seq2[tables.Ap
 	}
 }
 
-func (s slowRows) Attempt(_ context.Context, _ tables.Attempt, _ []tables.Name, sink tables.Sink) error {
+func (s slowRows) Attempt(_ context.Context, _ tables.Attempt, sink tables.Sink) error {
 	for n := range int64(3) {
 		time.Sleep(time.Duration(s))
 		row := &tables.StageRow{Stage: tables.Stage{StageID: n}, SubmissionTime: 1}

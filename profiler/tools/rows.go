@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -17,9 +16,9 @@ type Rows interface {
 	// Applications yields the attempts of applications that the filter selects. It goes on after
 	// an error that is an Unread.
 	Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error]
-	// Attempt puts the rows of an attempt into the sink: at least those of the tables in
-	// names. An unknown attempt has none.
-	Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error
+	// Attempt puts the rows of an attempt about its stages into the sink: stages, their
+	// summaries, findings and completeness. An unknown attempt has none.
+	Attempt(ctx context.Context, id tables.Attempt, sink tables.Sink) error
 }
 
 // Unread is the error of a cluster, log or application that could not be read.
@@ -72,30 +71,18 @@ func reasonOf(row tables.Completeness) error {
 	return errors.New(row.Reason + ": " + row.Detail)
 }
 
-func (in inLake) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {
+func (in inLake) Attempt(ctx context.Context, id tables.Attempt, sink tables.Sink) error {
 	f := lake.Filter{
 		Account: id.Account, Region: id.Region, ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID,
 	}
-	for _, name := range names {
-		if err := in.table(ctx, name, f, sink); err != nil {
+	for _, put := range []func(context.Context, *lake.Lake, lake.Filter, tables.Sink) error{
+		put[tables.StageRow], put[tables.TaskSummary], put[tables.Finding], put[tables.Completeness],
+	} {
+		if err := put(ctx, in.lake, f, sink); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (in inLake) table(ctx context.Context, name tables.Name, f lake.Filter, sink tables.Sink) error {
-	switch name {
-	case tables.Table((*tables.StageRow)(nil)):
-		return put[tables.StageRow](ctx, in.lake, f, sink)
-	case tables.Table((*tables.TaskSummary)(nil)):
-		return put[tables.TaskSummary](ctx, in.lake, f, sink)
-	case tables.Table((*tables.Completeness)(nil)):
-		return put[tables.Completeness](ctx, in.lake, f, sink)
-	case tables.Table((*tables.Finding)(nil)):
-		return put[tables.Finding](ctx, in.lake, f, sink)
-	}
-	return fmt.Errorf("read table %s: %w", name, errors.ErrUnsupported)
 }
 
 func put[T any, P interface {

@@ -209,7 +209,7 @@ func TestSlowestStagesAreTheSlowest(t *testing.T) {
 	require.NoError(t, err)
 	rows := collected{}
 	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "logs"}, ApplicationID: application}
-	require.NoError(t, fromSource(t, s).Attempt(t.Context(), id, []tables.Name{tables.Table((*tables.StageRow)(nil))}, rows))
+	require.NoError(t, fromSource(t, s).Attempt(t.Context(), id, rows))
 	ran, longest := 0, int64(0)
 	for _, row := range rows[tables.Table((*tables.StageRow)(nil))] {
 		if stage, _ := row.(*tables.StageRow); stage.SubmissionTime > 0 {

@@ -201,7 +201,7 @@ func (in *inSource) fold(ctx context.Context, a located, read func(tables.Sink) 
 	return err // names the application
 }
 
-func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {
+func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, sink tables.Sink) error {
 	a, err := in.locate(ctx, id)
 	if err != nil || a == nil {
 		return err
@@ -211,7 +211,7 @@ func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, names []tabl
 			return err
 		}
 	}
-	return inLake{in.cache}.Attempt(ctx, a.ID, names, sink)
+	return inLake{in.cache}.Attempt(ctx, a.ID, sink)
 }
 
 // locate returns an application that the last list has, or that is found now; nil if it is

@@ -92,11 +92,8 @@ func (a answers) slowestStages(ctx context.Context, p *progress, in StagesIn) (S
 	}
 	out.Application = newApplication(&application)
 	rows := &stageRows{summaries: map[tables.Stage]tables.TaskSummary{}}
-	names := []tables.Name{
-		tables.Table((*tables.StageRow)(nil)), tables.Table((*tables.TaskSummary)(nil)), tables.Table((*tables.Finding)(nil)), tables.Table((*tables.Completeness)(nil)),
-	}
 	p.begin("read the stages of " + in.ApplicationID)
-	if err := a.rows.Attempt(ctx, application.Attempt, names, counted{rows, p}); err != nil {
+	if err := a.rows.Attempt(ctx, application.Attempt, counted{rows, p}); err != nil {
 		return out, fmt.Errorf("read the stages of %s: %w", in.ApplicationID, err)
 	}
 	slices.SortStableFunc(rows.stages, func(a, b tables.StageRow) int {
