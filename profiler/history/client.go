@@ -16,7 +16,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -91,8 +91,7 @@ type Client struct {
 	slots     *semaphore.Weighted
 
 	logins  singleflight.Group
-	mu      sync.Mutex
-	current *session // nil before the login, and after the server rejected the session
+	current atomic.Pointer[session] // nil before the login, and after the server rejected the session
 }
 
 // session is a logged-in HTTP client of the server.
@@ -115,7 +114,7 @@ func Open(base string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open history server %s: %w", clean(base), err)
 	}
-	c.current = &session{http: &http.Client{Transport: c.transport, CheckRedirect: sameHost}, base: apiBase(parsed)}
+	c.current.Store(&session{http: &http.Client{Transport: c.transport, CheckRedirect: sameHost}, base: apiBase(parsed)})
 	return c, nil
 }
 

@@ -92,7 +92,9 @@ func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int
 		case errors.Is(err, ErrTooLong) && p.shorten != nil:
 			page, err = p.page(ctx, u, offset, length, p.shorten)
 			if err == nil {
-				shortened = append(shortened, p.ids(page[min(len(page), len(all)-offset):])...)
+				for i := min(len(page), len(all)-offset); i < len(page); i++ {
+					shortened = append(shortened, p.id(&page[i]))
+				}
 			}
 		}
 		if err != nil {
@@ -124,11 +126,4 @@ func (p pages[T]) page(ctx context.Context, u *UI, offset, length int, more url.
 	}
 	err = u.get(ctx, p.endpoint, p.path, query, decodeInto(&page, u.c.o.MaxBody/pageDivisor))
 	return page, err
-}
-
-func (p pages[T]) ids(rows []T) (ids []int64) {
-	for i := range rows {
-		ids = append(ids, p.id(&rows[i]))
-	}
-	return ids
 }

@@ -133,7 +133,7 @@ func (c *Client) tryLoggedIn(ctx context.Context, r request, consume consumer) e
 		case retried && c.probe(ctx, s) == nil:
 			return err
 		}
-		c.expire(s)
+		c.current.CompareAndSwap(s, nil) // unless another request has already replaced it
 		if retried {
 			return fmt.Errorf("%w: %w", errLost, err)
 		}

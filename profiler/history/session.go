@@ -19,11 +19,11 @@ const maxURLs = 3
 // session returns the current session, and logs in if there is none. If several requests
 // need a login concurrently, one logs in and the others wait for it.
 func (c *Client) session(ctx context.Context) (*session, error) {
-	if s := c.loggedIn(); s != nil {
+	if s := c.current.Load(); s != nil {
 		return s, nil
 	}
 	result := c.logins.DoChan("", func() (any, error) {
-		if s := c.loggedIn(); s != nil {
+		if s := c.current.Load(); s != nil {
 			return s, nil
 		}
 		// The login must outlive the request that starts it, as others wait for it.
@@ -31,7 +31,7 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 		defer cancel()
 		s, err := c.logIn(lasting)
 		if err == nil {
-			c.set(s)
+			c.current.Store(s)
 		}
 		return s, err
 	})
@@ -41,28 +41,6 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 	case r := <-result:
 		s, _ := r.Val.(*session)
 		return s, r.Err
-	}
-}
-
-func (c *Client) loggedIn() *session {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.current
-}
-
-func (c *Client) set(s *session) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.current = s
-}
-
-// expire drops a session that the server rejected, unless another request has already
-// replaced it.
-func (c *Client) expire(s *session) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current == s {
-		c.current = nil
 	}
 }
 

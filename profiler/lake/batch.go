@@ -41,10 +41,6 @@ var definitions = func() map[tables.Name]tables.Definition {
 	return all
 }()
 
-func newBatch(l *Lake, key, name string, scope tables.Scope, m manifest) *Batch {
-	return &Batch{lake: l, key: key, name: name, scope: scope, manifest: m, writers: map[tables.Name]tableWriter{}}
-}
-
 // Put copies a row. After an error the batch can only be discarded.
 func (b *Batch) Put(row tables.Row) error {
 	if b.failed == nil {

@@ -78,6 +78,5 @@ func folder(t *testing.T, dir string) *lake.Folder {
 }
 
 func isCurrent(l *lake.Lake, id tables.Attempt, fingerprint string) bool {
-	_, is := l.Current(id, fingerprint)
-	return is
+	return l.Current(id, fingerprint) != nil
 }

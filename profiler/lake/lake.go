@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -19,10 +20,10 @@ type Lake struct {
 	ctx    context.Context
 	store  Store
 	prefix string
+	lease  atomic.Pointer[Lease]
 
-	mu    sync.Mutex
-	open  map[string]bool // manifest keys of open batches
-	lease *Lease
+	mu   sync.Mutex
+	open map[string]bool // manifest keys of open batches
 }
 
 // Open returns the lake under a prefix, which is empty or ends in a slash. A lake that
@@ -34,47 +35,46 @@ func Open(ctx context.Context, store Store, prefix string) (*Lake, error) {
 	return &Lake{ctx: ctx, store: store, prefix: prefix, open: map[string]bool{}}, nil
 }
 
-// Held is the data in the lake of an attempt or a cluster.
+// Held is what the lake has of an attempt or a cluster. Source and Unread are those of
+// Batch.Describe.
 type Held struct {
-	store   Store
-	prefix  string
-	objects map[tables.Name]object
+	manifest
+	store  Store
+	prefix string
+}
+
+// held returns what the lake has according to a manifest, complete or not; nil if nothing.
+func (l *Lake) held(ctx context.Context, key string) (*Held, error) {
+	m, err := readManifest(ctx, l.store, l.prefix+key)
+	if err != nil || m == nil {
+		return nil, err
+	}
+	return &Held{*m, l.store, l.prefix}, nil
 }
 
 // Rows returns the number of rows in a table.
-func (h Held) Rows(name tables.Name) int64 { return h.objects[name].Rows }
+func (h *Held) Rows(name tables.Name) int64 { return h.Objects[name].Rows }
 
 // IsRead reports whether it has an application's row, rather than only one of completeness that
 // says that the application was not read.
-func (h Held) IsRead() bool { return h.Rows(tables.Table((*tables.Application)(nil))) > 0 }
+func (h *Held) IsRead() bool { return h.Rows(tables.Table((*tables.Application)(nil))) > 0 }
 
-// Current returns an attempt's data, and whether it is complete: a source with one of these
+// Current returns an attempt's data if it is complete, else nil: a source with one of these
 // fingerprints will never have more, and the schema version is the present one, so the
 // attempt need not be read again. If the store cannot be read the data counts as
 // incomplete, and Commit will return the error.
-func (l *Lake) Current(id tables.Attempt, fingerprints ...string) (Held, bool) {
-	m := l.current(attemptManifest(id), fingerprints)
-	if m == nil {
-		return Held{}, false
-	}
-	return Held{l.store, l.prefix, m.Objects}, true
+func (l *Lake) Current(id tables.Attempt, fingerprints ...string) *Held {
+	return l.current(attemptManifest(id), fingerprints)
 }
 
-// Earlier is what the lake has of an attempt, complete or not.
-type Earlier struct {
-	Held
-	Source tables.Source // of the rows, see Batch.Describe
-	Unread bool          // likewise
-}
-
-// Earlier returns what the lake has of an attempt, nil if that is nothing, or what an
-// interrupted commit left.
-func (l *Lake) Earlier(ctx context.Context, id tables.Attempt) (*Earlier, error) {
-	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
-	if err != nil || m == nil || m.Writing {
-		return nil, err
+// Earlier returns what the lake has of an attempt, complete or not; nil if that is nothing, or
+// what an interrupted commit left.
+func (l *Lake) Earlier(ctx context.Context, id tables.Attempt) (*Held, error) {
+	held, err := l.held(ctx, attemptManifest(id))
+	if held != nil && held.Writing {
+		held = nil
 	}
-	return &Earlier{Held{l.store, l.prefix, m.Objects}, m.Source, m.Unread}, nil
+	return held, err
 }
 
 // Exists reports whether a run has written to the lake.
@@ -90,20 +90,13 @@ func (l *Lake) Exists(ctx context.Context) (bool, error) {
 // HasRows reports whether the lake has read an application attempt, or has what an interrupted
 // commit left of it.
 func (l *Lake) HasRows(ctx context.Context, id tables.Attempt) (bool, error) {
-	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
-	if err != nil || m == nil {
-		return false, err
-	}
-	return m.Writing || Held{objects: m.Objects}.IsRead(), nil
+	held, err := l.held(ctx, attemptManifest(id))
+	return held != nil && (held.Writing || held.IsRead()), err
 }
 
-// Cluster returns a cluster's data, complete or not, and whether there is any.
-func (l *Lake) Cluster(ctx context.Context, id tables.Cluster) (Held, bool, error) {
-	m, err := readManifest(ctx, l.store, l.prefix+clusterManifest(id))
-	if err != nil || m == nil {
-		return Held{}, false, err
-	}
-	return Held{l.store, l.prefix, m.Objects}, true, nil
+// Cluster returns a cluster's data, complete or not; nil if there is none.
+func (l *Lake) Cluster(ctx context.Context, id tables.Cluster) (*Held, error) {
+	return l.held(ctx, clusterManifest(id))
 }
 
 // IsClusterCurrent reports whether the rows of a cluster are complete in the same sense.
@@ -111,16 +104,14 @@ func (l *Lake) IsClusterCurrent(id tables.Cluster, fingerprints ...string) bool 
 	return l.current(clusterManifest(id), fingerprints) != nil
 }
 
-// current returns the manifest if it is final and has one of the fingerprints, else nil.
-func (l *Lake) current(key string, fingerprints []string) *manifest {
-	m, err := readManifest(l.ctx, l.store, l.prefix+key)
-	if err != nil || m == nil || !m.Final || m.Writing || m.SchemaVersion != tables.SchemaVersion {
+// current returns what is final and has one of the fingerprints, else nil.
+func (l *Lake) current(key string, fingerprints []string) *Held {
+	held, err := l.held(l.ctx, key)
+	if err != nil || held == nil || !held.Final || held.Writing || held.SchemaVersion != tables.SchemaVersion ||
+		!slices.Contains(fingerprints, held.Fingerprint) {
 		return nil
 	}
-	if !slices.Contains(fingerprints, m.Fingerprint) {
-		return nil
-	}
-	return m
+	return held
 }
 
 // Begin starts a batch of all rows of an attempt. start is when the application started, or
@@ -153,7 +144,7 @@ func (l *Lake) begin(key, name string, scope tables.Scope, m manifest) (*Batch, 
 		return nil, fmt.Errorf("%s: another batch for it is open", key)
 	}
 	l.open[key] = true
-	return newBatch(l, key, name, scope, m), nil
+	return &Batch{lake: l, key: key, name: name, scope: scope, manifest: m, writers: map[tables.Name]tableWriter{}}, nil
 }
 
 func (l *Lake) end(key string) {

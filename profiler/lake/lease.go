@@ -72,9 +72,7 @@ func (l *Lake) Lock(ctx context.Context, owner string) (*Lease, error) {
 	if err := held.renew(ctx, mine); err != nil {
 		return nil, fmt.Errorf("lock the lake: %w", err)
 	}
-	l.mu.Lock()
-	l.lease = held
-	l.mu.Unlock()
+	l.lease.Store(held)
 	renewal, stop := context.WithCancel(context.WithoutCancel(ctx))
 	held.stop = stop
 	go held.keep(renewal, mine)
@@ -157,9 +155,7 @@ func (h *Lease) keep(ctx context.Context, mine lease) {
 func (h *Lease) Unlock(ctx context.Context) error {
 	h.stop()
 	<-h.gone
-	h.lake.mu.Lock()
-	h.lake.lease = nil
-	h.lake.mu.Unlock()
+	h.lake.lease.Store(nil)
 	if err := h.valid(); err != nil {
 		return err
 	}
@@ -181,9 +177,7 @@ func (h *Lease) valid() error {
 
 // checkLease returns an error unless this process holds a valid lease.
 func (l *Lake) checkLease() error {
-	l.mu.Lock()
-	held := l.lease
-	l.mu.Unlock()
+	held := l.lease.Load()
 	if held == nil {
 		return errors.New("the lake is not locked: call Lock first")
 	}

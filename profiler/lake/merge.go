@@ -29,7 +29,7 @@ func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int, limit
 				heap.Push(queue, s)
 			}
 		}
-		b := newBatchOfRows(limit)
+		b := &batchOfRows{rows: make([]parquet.Row, 0, batchRows), limit: limit}
 		for queue.Len() > 0 {
 			first := queue.sources[0]
 			if b.take(first.first()); b.full() {
@@ -65,10 +65,6 @@ type batchOfRows struct {
 	bytes int
 	limit int // of bytes
 	total int // rows of all batches
-}
-
-func newBatchOfRows(limit int) *batchOfRows {
-	return &batchOfRows{rows: make([]parquet.Row, 0, batchRows), limit: limit}
 }
 
 // take moves a row into the batch, and leaves the memory of an earlier one in its place.

@@ -11,7 +11,7 @@ import (
 
 // Others returns the data of the attempts on a cluster, complete or not, except the known
 // ones. It lists the manifests of all clusters.
-func (l *Lake) Others(ctx context.Context, id tables.Cluster, known []tables.Attempt) ([]Held, error) {
+func (l *Lake) Others(ctx context.Context, id tables.Cluster, known []tables.Attempt) ([]*Held, error) {
 	keys, err := l.manifestKeys(ctx, tables.OfAttempt, Filter{ClusterID: id.ClusterID})
 	if err != nil {
 		return nil, err // the error names the request
@@ -24,17 +24,15 @@ func (l *Lake) Others(ctx context.Context, id tables.Cluster, known []tables.Att
 		cluster, ok := clusterOf(key)
 		return !ok || cluster != clusterName(id)+".json" || skip[key]
 	})
-	held := make([]Held, len(keys))
+	held := make([]*Held, len(keys))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(prefetch)
 	for i, key := range keys {
-		group.Go(func() error {
-			m, err := readManifest(ctx, l.store, l.prefix+key)
-			if err == nil && m != nil { // else it was removed meanwhile
-				held[i] = Held{l.store, l.prefix, m.Objects}
-			}
+		group.Go(func() (err error) {
+			held[i], err = l.held(ctx, key)
 			return err // the error names the manifest
 		})
 	}
-	return held, group.Wait()
+	err = group.Wait()
+	return slices.DeleteFunc(held, func(h *Held) bool { return h == nil }), err // removed meanwhile
 }

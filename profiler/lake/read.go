@@ -150,11 +150,7 @@ func Missing(ctx context.Context, l *Lake, f Filter) iter.Seq2[tables.Completene
 				}
 			}
 		}
-		for row, err := range rowsOf[tables.Completeness](ctx, l.store, name, unread) {
-			if !yield(row, err) {
-				return
-			}
-		}
+		rowsOf[tables.Completeness](ctx, l.store, name, unread)(yield)
 	}
 }
 
@@ -162,10 +158,10 @@ func Missing(ctx context.Context, l *Lake, f Filter) iter.Seq2[tables.Completene
 func ReadHeld[T any, P interface {
 	*T
 	tables.Row
-}](ctx context.Context, h Held) iter.Seq2[T, error] {
+}](ctx context.Context, h *Held) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
 	return rowsOf[T](ctx, h.store, name, func(yield func(string, error) bool) {
-		if o, ok := h.objects[name]; ok {
+		if o, ok := h.Objects[name]; ok {
 			yield(h.prefix+o.Key, nil)
 		}
 	})

@@ -25,9 +25,6 @@ type spool struct {
 
 func newSpool() *spool { return &spool{limit: spoolMemory, hash: sha256.New()} }
 
-// newRun returns a spool for a sorted run: on disk, since many are kept until the end.
-func newRun() *spool { return &spool{} }
-
 func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil && s.size+int64(len(p)) > s.limit {
 		file, err := unnamedFile()

@@ -161,7 +161,7 @@ func (w *typed[T]) cut() error {
 // spill writes the buffer to disk as a sorted run.
 func (w *typed[T]) spill() error {
 	w.sort()
-	run := newRun()
+	run := &spool{} // on disk, since many are kept until the end
 	w.runs = append(w.runs, run)
 	// Zstd would take several times as long for the small pages, which are soon read again.
 	out := w.newParquet(run, runPageBytes, &parquet.Snappy)

@@ -80,8 +80,8 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 var tasksTable = tables.Table((*tables.Task)(nil))
 
 // keep counts what the lake has of an application.
-func (r *runner) keep(ctx context.Context, c *reading, earlier *lake.Earlier) error {
-	of, err := countsIn(ctx, earlier.Held)
+func (r *runner) keep(ctx context.Context, c *reading, earlier *lake.Held) error {
+	of, err := countsIn(ctx, earlier)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (r *runner) failed(c *reading, a source.Application, err error) {
 // server's REST API. logLater says that the next run should ask for the event log again,
 // which has more than the API. If the lake has the rows of an earlier log, they are not
 // replaced by those of the API: the error is errKept.
-func (r *runner) extract(ctx context.Context, c *reading, a source.Application, tasks bool, earlier *lake.Earlier) (
+func (r *runner) extract(ctx context.Context, c *reading, a source.Application, tasks bool, earlier *lake.Held) (
 	summary fold.Summary, batch *lake.Batch, logLater bool, err error,
 ) {
 	o := fold.Options{Tasks: tasks, StepOf: c.cluster.StepOf}
@@ -115,14 +115,14 @@ func (r *runner) extract(ctx context.Context, c *reading, a source.Application, 
 		return summary, batch, false, err
 	}
 	logLater, why := true, errNotAsked
-	if c.archives(r.o.EndpointFailures) {
+	if c.noArchive.Load() < int64(r.o.EndpointFailures) {
 		summary, batch, err = r.archived(ctx, a, o)
 		if err == nil || ctx.Err() != nil {
 			return summary, batch, false, err
 		}
 		logLater = errors.Is(err, source.ErrNotSent) && !history.IsFinal(err)
 		if logLater && !errors.Is(err, history.ErrNoSpace) { // a smaller log may find space
-			c.refuse()
+			c.noArchive.Add(1)
 		}
 		why = err
 	}
@@ -150,21 +150,6 @@ func (r *runner) into(a source.Application, read func(tables.Sink) (fold.Summary
 		return summary, nil, err
 	}
 	return summary, batch, nil
-}
-
-// archives reports whether the history server may still be asked for event logs: it has
-// failed to send fewer than most. An application whose log it does not have, or that cannot
-// be read, says nothing about the others.
-func (c *reading) archives(most int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.noArchive < most
-}
-
-func (c *reading) refuse() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.noArchive++
 }
 
 // errNotAsked is of a log that is not asked for in this run.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,14 +41,17 @@ type reading struct {
 	// kept counts those whose rows in the lake are better than what this run could read.
 	kept []counts
 
-	mu        sync.Mutex
-	current   []counts // of applications whose rows in the lake are up to date
-	read      []fold.Summary
-	waiting   int // applications that are not final
-	failed    int
-	old       int // applications beyond retention_days
-	cut       int // applications beyond the limit
-	noArchive int // applications whose event log the history server failed to send
+	// noArchive counts the applications whose event log the history server failed to send. One
+	// whose log it does not have, or that cannot be read, says nothing about the others.
+	noArchive atomic.Int64
+
+	mu      sync.Mutex
+	current []counts // of applications whose rows in the lake are up to date
+	read    []fold.Summary
+	waiting int // applications that are not final
+	failed  int
+	old     int // applications beyond retention_days
+	cut     int // applications beyond the limit
 }
 
 // cluster reads one cluster and its applications.

@@ -13,8 +13,8 @@ import (
 
 // earlierSteps returns the steps of a cluster that an earlier run has written.
 func (r *runner) earlierSteps(ctx context.Context, listed source.Listed) (steps []tables.Step, err error) {
-	held, is, err := r.lake.Cluster(ctx, listed.ID)
-	if err != nil || !is {
+	held, err := r.lake.Cluster(ctx, listed.ID)
+	if err != nil || held == nil {
 		return nil, err // the error names the manifest
 	}
 	for step, err := range lake.ReadHeld[tables.Step](ctx, held) {
@@ -58,7 +58,7 @@ func (r *runner) countUnlisted(ctx context.Context, c *reading) error {
 		return err // the error names the request
 	}
 	all, failed := make([]*counts, len(held)), make([]error, len(held))
-	each(lakeReads, held, func(i int, h lake.Held) { all[i], failed[i] = countsIn(ctx, h) })
+	each(lakeReads, held, func(i int, h *lake.Held) { all[i], failed[i] = countsIn(ctx, h) })
 	for _, of := range all {
 		if of != nil {
 			c.unlisted = append(c.unlisted, *of)

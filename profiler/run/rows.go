@@ -77,15 +77,15 @@ func countsOf(a *tables.Application, executors int64) counts {
 
 // current returns the counts of an application that need not be read again, else nil.
 func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprints []string) (*counts, error) {
-	held, is := r.lake.Current(id, fingerprints...)
-	if !is {
+	held := r.lake.Current(id, fingerprints...)
+	if held == nil {
 		return nil, nil // documented
 	}
 	return countsIn(ctx, held)
 }
 
 // countsIn returns the counts of an application in the lake, nil if it was never read.
-func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
+func countsIn(ctx context.Context, held *lake.Held) (of *counts, err error) {
 	if !held.IsRead() {
 		return nil, nil // documented
 	}

@@ -50,7 +50,7 @@ type Progress interface {
 func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (Summary, error) {
 	begun := time.Now()
 	var summary Summary
-	kept, at, err := create(ctx, config, o)
+	kept, at, err := open(ctx, config, o, lake.NewFolder)
 	if err != nil {
 		return summary, err
 	}
@@ -120,11 +120,6 @@ func open(ctx context.Context, config aws.Config, o Options, folder func(string)
 	return kept, at, nil
 }
 
-// create opens the tables, and creates their folder if necessary.
-func create(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place, error) {
-	return open(ctx, config, o, lake.NewFolder)
-}
-
 // Locked opens existing tables and lets do write them, as the only writer. owner is what
 // others are told who writes.
 func Locked(ctx context.Context, config aws.Config, o Options, owner string, do func(*lake.Lake, Place) error) error {
@@ -149,7 +144,7 @@ func Source(ctx context.Context, config aws.Config, o Options) (source.Source, e
 	at := Place{config: config}
 	if o.Logs == "" && o.HistoryServer == "" {
 		var err error
-		if _, at, err = create(ctx, config, o); err != nil {
+		if _, at, err = open(ctx, config, o, lake.NewFolder); err != nil {
 			return nil, err
 		}
 	}

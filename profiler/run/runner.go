@@ -122,9 +122,9 @@ const (
 func (r *runner) byNeed(ctx context.Context, found []source.Listed, most int) []source.Listed {
 	needs := make([]int, len(found))
 	each(lakeReads, found, func(i int, c source.Listed) {
-		_, read, err := r.lake.Cluster(ctx, c.ID)
+		held, err := r.lake.Cluster(ctx, c.ID)
 		switch {
-		case err == nil && !read:
+		case err == nil && held == nil:
 			needs[i] = needNew
 		case c.Settled:
 			needs[i] = needEnded

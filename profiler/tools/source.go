@@ -117,15 +117,15 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[located, 
 // its event log, or from the history server's list or the beginning of the log. The latter rows
 // have no counts and no Source. An error is an Unread.
 func (in *inSource) application(ctx context.Context, a located, read bool) (tables.Application, error) {
-	held, is := in.cache.Current(a.ID, a.Fingerprint)
-	if !is && (a.Log == nil || !read) {
+	held := in.cache.Current(a.ID, a.Fingerprint)
+	if held == nil && (a.Log == nil || !read) {
 		return listedApplication(a), nil
 	}
-	if !is {
+	if held == nil {
 		if err := in.write(ctx, a); err != nil {
 			return tables.Application{}, &Unread{ClusterID: a.ID.ClusterID, ApplicationID: a.ID.ApplicationID, Err: err}
 		}
-		if held, is = in.cache.Current(a.ID, a.Fingerprint); !is {
+		if held = in.cache.Current(a.ID, a.Fingerprint); held == nil {
 			return tables.Application{}, fmt.Errorf("the cache has lost application %s", a.ID.ApplicationID)
 		}
 	}
@@ -165,7 +165,7 @@ func (in *inSource) write(ctx context.Context, a located) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if _, is := in.cache.Current(a.ID, a.Fingerprint); is {
+	if in.cache.Current(a.ID, a.Fingerprint) != nil {
 		return nil // another call has written it
 	}
 	if a.Log != nil {
@@ -206,7 +206,7 @@ func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, sink tables.
 	if err != nil || a == nil {
 		return err
 	}
-	if _, is := in.cache.Current(a.ID, a.Fingerprint); !is {
+	if in.cache.Current(a.ID, a.Fingerprint) == nil {
 		if err := in.write(ctx, *a); err != nil {
 			return err
 		}
