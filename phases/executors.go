@@ -1,6 +1,10 @@
 package phases
 
-import "github.com/emr-observatory/emr-observatory/eventlog"
+import (
+	"cmp"
+
+	"github.com/emr-observatory/emr-observatory/eventlog"
+)
 
 // executor is there from its registration, and can run tasks from its block manager's
 // on, which comes seconds later.
@@ -102,15 +106,11 @@ func (w *wall) resourceWait() union {
 		if s.submitted == 0 {
 			continue
 		}
-		to := s.completed
-		if to == 0 {
-			to = never
-		}
 		n := needs{profile: s.profile}
 		if own[key] {
 			n.own, n.attempt = true, key
 		}
-		w.add(of(open, n, nil), s.submitted, to)
+		w.add(of(open, n, nil), s.submitted, cmp.Or(s.completed, never))
 	}
 	var demand, served pile
 	for n, times := range open {

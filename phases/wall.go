@@ -1,6 +1,9 @@
 package phases
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // wall classifies the instants of [begin, end).
 type wall struct {
@@ -149,12 +152,8 @@ func (w *wall) idle() (idle union) {
 		busy.add(x.from, x.to)
 	}
 	for _, s := range w.attempts {
-		to := s.completed
-		if to == 0 {
-			to = never
-		}
 		if s.submitted > 0 {
-			busy.add(s.submitted, to)
+			busy.add(s.submitted, cmp.Or(s.completed, never))
 		}
 	}
 	return idle.without(busy.union())

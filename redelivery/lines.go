@@ -2,6 +2,7 @@ package redelivery
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -106,11 +107,7 @@ func filterLines(all *logs.LogsData, fields []string, keep func(at time.Time, li
 	for _, resource := range all.GetResourceLogs() {
 		for _, scope := range resource.GetScopeLogs() {
 			scope.LogRecords = slices.DeleteFunc(scope.GetLogRecords(), func(r *logs.LogRecord) bool {
-				nanos := r.GetTimeUnixNano()
-				if nanos == 0 {
-					nanos = r.GetObservedTimeUnixNano()
-				}
-				at := time.Unix(0, int64(nanos))
+				at := time.Unix(0, int64(cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano())))
 				values := map[string]string{}
 				for _, a := range slices.Concat(resource.GetResource().GetAttributes(), r.GetAttributes()) {
 					values[a.GetKey()] = stringValue(a.GetValue())

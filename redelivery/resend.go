@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 )
 
 // resendAll resends the requests that are due, the oldest first. Those that the store
@@ -81,9 +82,7 @@ func (s *store) resendOne(ctx context.Context, r *request) (status int, err erro
 // retryable reports whether a sender must retry after an HTTP status (OTLP
 // specification, "Retryable response codes"); the collector does the same.
 func retryable(status int) bool {
-	switch status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	return slices.Contains([]int{
+		http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	}, status)
 }

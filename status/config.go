@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
 	"net/url"
 	"os"
@@ -71,80 +70,67 @@ func LoadConfig(path string) (Config, error) {
 
 // Validate reports every violation at once.
 func (c Config) Validate() error {
-	var violations []error
+	var found violations
 	for name, uri := range map[string]string{
 		"s3Paths.data": c.S3Paths.Data, "s3Paths.tempo": c.S3Paths.Tempo, "s3Paths.pyroscope": c.S3Paths.Pyroscope,
 		"s3Paths.artifacts": c.S3Paths.Artifacts, "s3Paths.emrLogs": c.S3Paths.EMRLogs, "s3Paths.lake": c.S3Paths.Lake,
 	} {
-		if !strings.HasPrefix(uri, "s3://") || !strings.HasSuffix(uri, "/") {
-			violations = append(violations, fmt.Errorf("%s: %q: must be s3://bucket/prefix/; take it from the stack output s3Paths", name, uri))
-		}
+		found.add(!strings.HasPrefix(uri, "s3://") || !strings.HasSuffix(uri, "/"),
+			"%s: %q: must be s3://bucket/prefix/; take it from the stack output s3Paths", name, uri)
 	}
-	if c.Region == "" {
-		violations = append(violations, errors.New("region: empty: must name the clusters' AWS region; take it from the stack's configuration"))
-	}
-	if c.Stack == "" {
-		violations = append(violations, errors.New("stack: empty: must name the Pulumi stack; take it from `pulumi stack --show-name`"))
-	}
-	if c.BootstrapHash == "" {
-		violations = append(violations, errors.New(
-			"bootstrapHash: empty: must be the hash of the bootstrap action; take it from the stack's outputs"))
-	}
-	violations = append(violations, c.Control.validate()...)
-	if _, ok := c.Endpoints[platform.WorkloadVictoriaMetrics]; !ok {
-		violations = append(violations,
-			fmt.Errorf("endpoints.%s: missing: the nodes are read from it; add its URL", platform.WorkloadVictoriaMetrics))
-	}
-	for _, workload := range slices.Sorted(maps.Keys(c.Endpoints)) {
-		violations = append(violations, c.Endpoints[workload].validate("endpoints."+string(workload))...)
+	found.add(c.Region == "", "region: empty: must name the clusters' AWS region; take it from the stack's configuration")
+	found.add(c.Stack == "", "stack: empty: must name the Pulumi stack; take it from `pulumi stack --show-name`")
+	found.add(c.BootstrapHash == "", "bootstrapHash: empty: must be the hash of the bootstrap action; take it from the stack's outputs")
+	c.Control.validate(&found)
+	_, ok := c.Endpoints[platform.WorkloadVictoriaMetrics]
+	found.add(!ok, "endpoints.%s: missing: the nodes are read from it; add its URL", platform.WorkloadVictoriaMetrics)
+	for workload, endpoint := range c.Endpoints {
+		endpoint.validate("endpoints."+string(workload), &found)
 	}
 	for key, links := range map[string][]Link{"dashboards": c.Dashboards, "stepLinks": c.StepLinks} {
 		for i, link := range links {
-			violations = append(violations, link.validate(fmt.Sprintf("%s[%d]", key, i))...)
+			link.validate(fmt.Sprintf("%s[%d]", key, i), &found)
 		}
 	}
-	slices.SortFunc(violations, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(violations...)
+	slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(found...)
 }
 
-func (c Control) validate() []error {
-	var violations []error
-	if _, err := netip.ParseAddr(c.PrivateIP); err != nil {
-		violations = append(violations, fmt.Errorf(
-			"control.privateIp: %q: must be an IP address; take it from the control node's network interface", c.PrivateIP))
+// violations collects what breaks a rule.
+type violations []error
+
+func (v *violations) add(broken bool, format string, args ...any) {
+	if broken {
+		*v = append(*v, fmt.Errorf(format, args...))
 	}
-	if _, err := netip.ParseAddrPort(c.OTLP); err != nil {
-		violations = append(violations, fmt.Errorf("control.otlp: %q: must be address:port, such as 10.0.0.4:%d", c.OTLP, platform.OTLPGRPC))
-	}
-	return slices.Concat(violations, checkURL("control.grafanaUrl", c.GrafanaURL), checkURL("control.statusUrl", c.StatusURL))
 }
 
-func (e Endpoint) validate(path string) []error {
-	violations := append(checkURL(path+".url", e.URL), checkURL(path+".readyUrl", e.ReadyURL)...)
-	if ready, err := url.Parse(e.ReadyURL); err == nil && ready.Host != "" && ready.Path == "" {
-		violations = append(violations, fmt.Errorf("%s.readyUrl: %q: must have a path, such as /ready", path, e.ReadyURL))
-	}
-	return violations
+// addURL adds a violation unless value is an http or https URL.
+func (v *violations) addURL(path, value string) {
+	parsed, err := url.Parse(value)
+	v.add(err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https"),
+		"%s: %q: must be http(s)://host:port", path, value)
 }
 
-func (l Link) validate(path string) []error {
-	var violations []error
-	if l.Title == "" {
-		violations = append(violations, fmt.Errorf("%s.title: empty: must name what the link leads to; give a title", path))
-	}
-	if l.Service == "" {
-		violations = append(violations, fmt.Errorf("%s.service: empty: must name a workload; give the one that serves the path", path))
-	}
-	if !strings.HasPrefix(l.Path, "/") || strings.HasPrefix(l.Path, "//") {
-		violations = append(violations, fmt.Errorf("%s.path: %q: must be a path below the server's URL; begin it with one slash", path, l.Path))
-	}
-	return violations
+func (c Control) validate(found *violations) {
+	_, err := netip.ParseAddr(c.PrivateIP)
+	found.add(err != nil, "control.privateIp: %q: must be an IP address; take it from the control node's network interface", c.PrivateIP)
+	_, err = netip.ParseAddrPort(c.OTLP)
+	found.add(err != nil, "control.otlp: %q: must be address:port, such as 10.0.0.4:%d", c.OTLP, platform.OTLPGRPC)
+	found.addURL("control.grafanaUrl", c.GrafanaURL)
+	found.addURL("control.statusUrl", c.StatusURL)
 }
 
-// checkURL returns a violation unless value is an http or https URL.
-func checkURL(path, value string) []error {
-	if parsed, err := url.Parse(value); err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-		return []error{fmt.Errorf("%s: %q: must be http(s)://host:port", path, value)}
-	}
-	return nil
+func (e Endpoint) validate(path string, found *violations) {
+	found.addURL(path+".url", e.URL)
+	found.addURL(path+".readyUrl", e.ReadyURL)
+	ready, err := url.Parse(e.ReadyURL)
+	found.add(err == nil && ready.Host != "" && ready.Path == "", "%s.readyUrl: %q: must have a path, such as /ready", path, e.ReadyURL)
+}
+
+func (l Link) validate(path string, found *violations) {
+	found.add(l.Title == "", "%s.title: empty: must name what the link leads to; give a title", path)
+	found.add(l.Service == "", "%s.service: empty: must name a workload; give the one that serves the path", path)
+	found.add(!strings.HasPrefix(l.Path, "/") || strings.HasPrefix(l.Path, "//"),
+		"%s.path: %q: must be a path below the server's URL; begin it with one slash", path, l.Path)
 }

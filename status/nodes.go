@@ -75,7 +75,7 @@ func (s Source) Nodes(ctx context.Context) ([]Node, error) {
 		nodes = append(nodes, node)
 	}
 	slices.SortFunc(nodes, func(a, b Node) int {
-		return compare(a.Cluster+" "+roleOrder(a.Role)+" "+a.Host, b.Cluster+" "+roleOrder(b.Role)+" "+b.Host)
+		return strings.Compare(a.Cluster+" "+roleOrder(a.Role)+" "+a.Host, b.Cluster+" "+roleOrder(b.Role)+" "+b.Host)
 	})
 	return nodes, nil
 }

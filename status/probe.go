@@ -1,7 +1,6 @@
 package status
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,5 +92,3 @@ func (b bodyWithTimeout) Close() error {
 	defer b.cancel()
 	return b.ReadCloser.Close()
 }
-
-func compare[S ~string](a, b S) int { return cmp.Compare(a, b) }

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func (s Source) Read(ctx context.Context) Status {
 	slices.Sort(read.Problems) // both may fail alike
 	read.Problems = slices.Compact(read.Problems)
 	read.Bootstrap = bootstrapOutcomes(read.Nodes)
-	slices.SortFunc(read.Workloads, func(a, b Workload) int { return compare(a.Name, b.Name) })
+	slices.SortFunc(read.Workloads, func(a, b Workload) int { return cmp.Compare(a.Name, b.Name) })
 	return read
 }
 

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,9 +109,7 @@ func isPermanent(err error) bool {
 func failureOf(step *types.Step, logs stepLogs) *Failure {
 	failure := &Failure{Reason: string(step.Status.State), Logs: logs.tails, Cause: logs.search.Cause()}
 	if details := step.Status.FailureDetails; details != nil {
-		if reason := aws.ToString(details.Reason); reason != "" {
-			failure.Reason = reason
-		}
+		failure.Reason = cmp.Or(aws.ToString(details.Reason), failure.Reason)
 		failure.Message = stepcause.Message(aws.ToString(details.Message))
 		if file := aws.ToString(details.LogFile); file != "" && len(logs.tails) == 0 {
 			failure.Logs = []Log{{URI: file}}

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,19 +52,11 @@ type Options struct {
 	Progress     io.Writer     // receives progress messages; nil discards them
 }
 
-var (
-	// secretKey is Spark's own default of spark.redaction.regex (3.5
-	// configuration reference).
-	secretKey = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
-)
+// secretKey is Spark's own default of spark.redaction.regex (3.5 configuration reference).
+var secretKey = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
 
 func (o Options) withDefaults() Options {
-	if o.Name == "" {
-		o.Name = path.Base(filepath.ToSlash(o.Application))
-	}
-	if o.DeployMode == "" {
-		o.DeployMode = ModeClient
-	}
+	o.Name, o.DeployMode = cmp.Or(o.Name, path.Base(filepath.ToSlash(o.Application))), cmp.Or(o.DeployMode, ModeClient)
 	if o.LongestPoll <= 0 {
 		o.LongestPoll = maxPollInterval
 	}
@@ -73,17 +66,18 @@ func (o Options) withDefaults() Options {
 	if o.Status.Settle <= 0 {
 		o.Status.Settle = phasesSettle
 	}
-	if o.Progress == nil {
-		o.Progress = io.Discard
-	}
+	o.Progress = cmp.Or(o.Progress, io.Discard)
 	return o
 }
 
 // Validate reports every violation at once, before anything is uploaded.
 func (o Options) Validate() error {
-	violations := []error{o.validateCluster()}
+	var violations []error
 	add := func(format string, args ...any) { violations = append(violations, fmt.Errorf(format, args...)) }
 	o = o.withDefaults()
+	if !platform.IsClusterID(o.Cluster) {
+		add("cluster: %q: must be an EMR cluster id (j-…); the stack output clusters has them", o.Cluster)
+	}
 	violations = append(violations, o.validateApplication()...)
 	if ratio, given := o.Conf[platform.SparkSamplingRatio]; given {
 		if _, err := platform.ParseSamplingRatio(ratio); err != nil {
@@ -107,13 +101,6 @@ func (o Options) Validate() error {
 		}
 	}
 	return errors.Join(violations...)
-}
-
-func (o Options) validateCluster() error {
-	if !platform.IsClusterID(o.Cluster) {
-		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output clusters has them", o.Cluster)
-	}
-	return nil
 }
 
 func (o Options) validateApplication() []error {

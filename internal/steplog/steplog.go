@@ -77,23 +77,19 @@ func Applications(ctx context.Context, client *s3.Client, logURI, cluster, step 
 		return nil, fmt.Errorf("cluster %s keeps no logs in S3 (log URI %q): %w", cluster, logURI, ErrNone)
 	}
 	var ids []string
-	read := func(log string) (printed bool, err error) {
-		_, err = Scan(ctx, client, bucket, prefix+platform.StepLogKey(cluster, step, log), func(line string, _ bool) {
-			printed = true
-			ids = AddApplications(ids, line)
-		})
-		return printed, err
-	}
 	none, empty := true, true
 	for _, log := range append(Outputs(), Controller) {
 		if log == Controller && !empty {
 			break
 		}
-		printed, err := read(log)
+		_, err := Scan(ctx, client, bucket, prefix+platform.StepLogKey(cluster, step, log), func(line string, _ bool) {
+			empty = false
+			ids = AddApplications(ids, line)
+		})
 		if err != nil && !errors.Is(err, ErrNone) {
 			return nil, err
 		}
-		none, empty = none && err != nil, empty && !printed
+		none = none && err != nil
 	}
 	if none {
 		return nil, ErrNone

@@ -39,12 +39,7 @@ func (a *assembly) sqlOf(job int64) (int64, bool) {
 }
 
 // end returns when something ended: what the log leaves open lasts to its end.
-func (a *assembly) end(to int64) int64 {
-	if to == 0 {
-		return a.result.End
-	}
-	return to
-}
+func (a *assembly) end(to int64) int64 { return cmp.Or(to, a.result.End) }
 
 // sqlSpans makes the spans of root executions. An execution belongs where its first
 // job does.

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 
@@ -61,9 +62,7 @@ func (l *listener) executorAdded(e *eventlog.ExecutorAdded) {
 func (l *listener) blockManagerAdded(e *eventlog.BlockManagerAdded) {
 	x := l.register(e.Executor, e.Time)
 	x.row.HostPort, x.row.MaxMemory = e.Host+":"+strconv.FormatInt(e.Port, 10), e.MaxMemory
-	if x.host == "" {
-		x.host = e.Host
-	}
+	x.host = cmp.Or(x.host, e.Host)
 }
 
 func (l *listener) executorRemoved(e *eventlog.ExecutorRemoved) {
@@ -112,11 +111,7 @@ func (l *listener) executorExcluded(e *eventlog.ExecutorExcluded) {
 }
 
 func (l *listener) stageExecutorMetrics(e *eventlog.StageExecutorMetrics) {
-	x := l.liveExecutor(e.Executor)
-	if x == nil {
-		x = l.dead[e.Executor]
-	}
-	if x != nil {
+	if x := cmp.Or(l.liveExecutor(e.Executor), l.dead[e.Executor]); x != nil {
 		x.updatePeaks(&e.Peaks)
 	}
 }
@@ -158,9 +153,7 @@ func (l *listener) closeExecutors() error {
 			continue
 		}
 		x := l.executors[id]
-		if x.row.HostPort == "" {
-			x.row.HostPort = x.host
-		}
+		x.row.HostPort = cmp.Or(x.row.HostPort, x.host)
 		setPeaks(&x.row, x.peaks)
 		if id == DriverExecutor { // org.apache.spark.status.AppStatusStore.replaceDriverGcTime
 			if x.peaks != nil {

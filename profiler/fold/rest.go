@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,9 +195,7 @@ func (r *rest) unavailable(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s of application %s: %w", name, r.application.ID, err)
 	}
-	if r.firstErr == nil {
-		r.firstErr = err
-	}
+	r.firstErr = cmp.Or(r.firstErr, err)
 	r.failed++
 	return r.complete(endpoint{name: name, reason: reasonOf(err), detail: err.Error()})
 }

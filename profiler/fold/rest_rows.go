@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,10 +18,7 @@ func taskRowOf(stage tables.Stage, t *history.Task) *tables.Task {
 		TaskLocality: t.Locality, Speculative: t.Speculative, ErrorMessage: t.Error,
 	}
 	if t.Status != TaskRunning { // the duration of a running task grows
-		row.Duration = t.Duration
-		if t.Duration == nil {
-			row.Duration = new(int64) // Spark leaves out a duration of 0 (TaskDataWrapper.toApi)
-		}
+		row.Duration = cmp.Or(t.Duration, new(int64)) // Spark leaves out a duration of 0 (TaskDataWrapper.toApi)
 		if t.Launched > 0 {
 			row.FinishTime = row.LaunchTime + *row.Duration
 		}

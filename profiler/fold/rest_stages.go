@@ -148,9 +148,7 @@ func (r *rest) summaries(all []tables.StageRow, found []distribution, missingSta
 		case d.err != nil:
 			failed++
 			*e.expected++
-			if first == nil {
-				first = d.err
-			}
+			first = cmp.Or(first, d.err)
 		case d.partial:
 			partial++
 			*e.expected++

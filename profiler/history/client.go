@@ -7,6 +7,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -63,24 +64,13 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	set(&o.Timeout, 5*time.Minute)
-	set(&o.ColdTimeout, 15*time.Minute)
-	set(&o.Pause, time.Second)
-	set(&o.Failures, 3)
-	set(&o.Concurrency, 4)
-	set(&o.MaxBody, 256<<20)
-	set(&o.MaxLogs, 20<<30)
+	o.Timeout, o.ColdTimeout, o.Pause = cmp.Or(o.Timeout, 5*time.Minute), cmp.Or(o.ColdTimeout, 15*time.Minute), cmp.Or(o.Pause, time.Second)
+	o.Failures, o.Concurrency = cmp.Or(o.Failures, 3), cmp.Or(o.Concurrency, 4)
+	o.MaxBody, o.MaxLogs = cmp.Or(o.MaxBody, 256<<20), cmp.Or(o.MaxLogs, 20<<30)
 	if o.Spare == nil {
 		o.Spare = spare
 	}
 	return o
-}
-
-func set[T comparable](option *T, value T) {
-	var zero T
-	if *option == zero {
-		*option = value
-	}
 }
 
 // Client reads one server. It is safe for concurrent use.

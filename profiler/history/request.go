@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,11 +159,7 @@ func (c *Client) try(ctx context.Context, s *session, r request, consume consume
 	if err != nil {
 		return fmt.Errorf("%w: %w", errRefused, cleaned(err))
 	}
-	accept := r.accept
-	if accept == "" {
-		accept = "application/json"
-	}
-	outgoing.Header.Set("Accept", accept)
+	outgoing.Header.Set("Accept", cmp.Or(r.accept, "application/json"))
 	response, err := s.http.Do(outgoing)
 	if err != nil {
 		return cleaned(err)

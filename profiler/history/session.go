@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,9 +120,7 @@ func (c *Client) findAPI(ctx context.Context, s *session, page *url.URL) error {
 		if err == nil {
 			return nil
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return fmt.Errorf("the page that the presigned URL led to has no API: %w", first)
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,17 +22,10 @@ func (c *Client) Applications(ctx context.Context) ([]Application, error) {
 	for i := range all {
 		for j := range all[i].Attempts {
 			a := &all[i].Attempts[j]
-			a.Start, a.End = either(a.Start, a.StartText), either(a.End, a.EndText)
+			a.Start, a.End = cmp.Or(a.Start, a.StartText), cmp.Or(a.End, a.EndText)
 		}
 	}
 	return all, nil
-}
-
-func either(epoch, text Millis) Millis {
-	if epoch != 0 {
-		return epoch
-	}
-	return text
 }
 
 // Endpoint is a resource of an application attempt.

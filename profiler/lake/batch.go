@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -181,9 +182,7 @@ func (b *Batch) countTry(before *manifest) {
 // differences lists the tables whose objects must be written, applications last, and the
 // keys to remove. After an interrupted commit the objects are unknown, so all are written.
 func (m *manifest) differences(before *manifest) (changed []tables.Name, stale []string) {
-	if before == nil {
-		before = &manifest{}
-	}
+	before = cmp.Or(before, &manifest{})
 	keep := map[string]bool{}
 	for name, o := range m.Objects {
 		keep[o.Key] = true

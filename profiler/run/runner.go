@@ -170,9 +170,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (r *runner) failLake(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.fatal == nil {
-		r.fatal = err
-	}
+	r.fatal = cmp.Or(r.fatal, err)
 }
 
 func (r *runner) writable() bool {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
-	"go.opentelemetry.io/otel/sdk/resource"
 
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/recording"
@@ -29,9 +28,6 @@ type cluster struct {
 func newCluster(id string) *cluster {
 	return &cluster{id: id, begun: time.Now(), count: map[types.StepState]int64{}}
 }
-
-// labels identify the signals of the cluster's steps.
-func (c *cluster) labels() *resource.Resource { return identity(c.id, c.host) }
 
 // after decides when the cluster is read again, after a reading with this result. EMR
 // throttles the whole account, so each failure doubles the wait.

@@ -3,6 +3,7 @@ package steptelemetry
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -34,16 +35,15 @@ func (c *spanCollector) OnEnd(span sdktrace.ReadOnlySpan)                { c.spa
 func (c *spanCollector) Shutdown(context.Context) error                  { return nil }
 func (c *spanCollector) ForceFlush(context.Context) error                { return nil }
 
-// identity returns the labels of the signals of a cluster's steps, which run on its
-// primary node, host; "" if it is not known.
-func identity(cluster, host string) *resource.Resource {
+// labels identify the signals of the cluster's steps, which run on its primary node.
+func (c *cluster) labels() *resource.Resource {
 	labels := []attribute.KeyValue{
 		attribute.String(string(platform.ServiceName), platform.ServiceStep),
-		attribute.String(string(platform.Cluster), cluster),
+		attribute.String(string(platform.Cluster), c.id),
 		attribute.String(string(platform.NodeRole), platform.RoleMaster),
 	}
-	if host != "" {
-		labels = append(labels, attribute.String(string(platform.HostName), host))
+	if c.host != "" {
+		labels = append(labels, attribute.String(string(platform.HostName), c.host))
 	}
 	return resource.NewSchemaless(labels...)
 }
@@ -77,13 +77,6 @@ func stepSpan(step status.Step, labels *resource.Resource) sdktrace.ReadOnlySpan
 	if step.State != types.StepStateCompleted {
 		span.SetStatus(codes.Error, cmp.Or(step.Cause, step.Reason, string(step.State)))
 	}
-	span.End(trace.WithTimestamp(later(*step.Started, *step.Ended)))
+	span.End(trace.WithTimestamp(slices.MaxFunc([]time.Time{*step.Started, *step.Ended}, time.Time.Compare)))
 	return collector.spans[0]
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
