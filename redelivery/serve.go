@@ -1,3 +1,21 @@
+// Package redelivery relays OTLP from the control node's collector to its stores,
+// and resends what a killed store had acknowledged but not yet written.
+//
+// VictoriaMetrics, VictoriaLogs and Tempo acknowledge a request before its data is
+// on disk, and none of them has a log to replay for that interval. The collector
+// forgets a request once it is acknowledged. So the relay buffers each request for
+// as long as the store may need to write it, and a little longer (Settled). The
+// time is counted in heartbeats answered by the process that took the request: a
+// stopped process writes nothing. If another process answers at the store's
+// address, everything buffered may be lost, and is resent. Duplicates do no harm:
+// VictoriaMetrics drops equal samples (-dedup.minScrapeInterval), Tempo merges
+// spans by their id, and VictoriaLogs, which does neither, is first queried for
+// the lines that it has.
+//
+// It is not a queue. When a store does not answer, or refuses, the collector
+// retries from its own disk; each request gets the store's own answer. Nothing
+// here is on disk: losing the relay costs nothing, unless a store is killed within
+// the same seconds.
 package redelivery
 
 import (
@@ -5,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -111,4 +130,83 @@ func (d *Redelivery) Run(ctx context.Context) {
 		watchers.Go(func() { s.watch(ctx) })
 	}
 	watchers.Wait()
+}
+
+// resendAll resends the requests that are due, the oldest first. Those that the store
+// cannot accept now, or for which the time is over, are due again at the next
+// heartbeat.
+func (s *store) resendAll(ctx context.Context, due []*request) {
+	if len(due) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	sent, lastError := 0, ""
+	for _, r := range due {
+		status, err := s.resendOne(ctx, r)
+		if err != nil {
+			lastError = err.Error()
+			if ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		if status/100 == 2 {
+			sent++
+		} else {
+			lastError = http.StatusText(status)
+		}
+		if !retryable(status) {
+			s.recordResult(r, status)
+		}
+	}
+	if sent > 0 || lastError != s.lastError { // not every second while a disk is full
+		slog.Info("resent", "store", s.name, "requests", sent, "of", len(due), "lastError", lastError)
+	}
+	s.lastError = lastError
+}
+
+// recordResult records the status with which the store answered a resent request.
+func (s *store) recordResult(r *request, status int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	r.resend, r.beats, r.lookups = false, 0, 0
+	if status/100 == 2 {
+		s.resent.Inc()
+		return
+	}
+	s.refused.Inc() // the store will never accept it
+	s.removeWhere(func(other *request) bool { return other == r })
+}
+
+// resendOne resends a request, without the lines that the store has.
+func (s *store) resendOne(ctx context.Context, r *request) (status int, err error) {
+	if s.keepsDuplicates && r.lookups < maxLookups {
+		lookup, cancel := context.WithTimeout(ctx, lookupTimeout)
+		missing, err := s.missingLines(lookup, r)
+		cancel()
+		if err != nil {
+			r.lookups++
+			return 0, err
+		}
+		if missing == nil {
+			return http.StatusOK, nil
+		}
+		r = missing
+	}
+	response, err := s.send(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	_, _ = io.Copy(io.Discard, response.Body) // leaves the connection reusable
+	_ = response.Body.Close()
+	return response.StatusCode, nil
+}
+
+// retryable reports whether a sender must retry after an HTTP status (OTLP
+// specification, "Retryable response codes"); the collector does the same.
+func retryable(status int) bool {
+	return slices.Contains([]int{
+		http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	}, status)
 }

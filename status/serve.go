@@ -1,10 +1,20 @@
+// Package status reports the state of the platform: the S3 layout, the control node,
+// the nodes that send telemetry, the last steps of their clusters, which workloads are
+// ready, and how the profiler's last run went. It serves this as /status on the control node, fetches it and renders it
+// for people.
+//
+// It stores nothing: for each request, nodes are read from VictoriaMetrics, workloads
+// from their own readiness URLs, and steps from EMR, whose answer is kept for seconds.
 package status
 
 import (
 	"context"
 	"encoding/json"
+	"mime"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -89,4 +99,30 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	_ = encoder.Encode(value) // fails only if the client is gone: the types always encode
+}
+
+// prefersPage reports whether a client prefers a page over JSON: it names text/html,
+// as browsers do, with at least the quality of application/json. Programs that accept
+// anything get JSON.
+func prefersPage(header http.Header) bool {
+	page, data := 0.0, 0.0
+	for _, one := range strings.Split(strings.Join(header.Values("Accept"), ","), ",") {
+		kind, parameters, err := mime.ParseMediaType(one)
+		if err != nil {
+			continue
+		}
+		quality := 1.0
+		if q, given := parameters["q"]; given {
+			if quality, err = strconv.ParseFloat(q, 64); err != nil {
+				continue
+			}
+		}
+		switch kind {
+		case "text/html":
+			page = max(page, quality)
+		case "application/json":
+			data = max(data, quality)
+		}
+	}
+	return page > 0 && page >= data
 }

@@ -8,11 +8,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery"
+	"github.com/emr-observatory/emr-observatory/tempowal"
 )
 
 func main() {
@@ -27,4 +33,49 @@ func main() {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
+}
+
+func redeliverCommand() *cobra.Command {
+	var stores []string
+	var address string
+	c := &cobra.Command{
+		Use: "redeliver", Args: cobra.NoArgs,
+		Short: "Relay OTLP to stores, and resend what a killed one had not yet written",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+			r, err := redelivery.New(stores)
+			if err != nil {
+				return fmt.Errorf("configure redelivery: %w", err)
+			}
+			go r.Run(cmd.Context())
+			return serve(cmd.Context(), &http.Server{Addr: address, Handler: r.Handler(), ReadHeaderTimeout: headerTimeout})
+		},
+	}
+	c.Flags().StringArrayVar(&stores, "store", nil, "name=http://host:port of a store; POST /<name>/<path> goes to its /<path>")
+	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Redelivery), "address to listen on")
+	return c
+}
+
+// tempoCommand repairs the log in the container's own process: an init container
+// does not run again when the kubelet restarts a killed container in its pod.
+func tempoCommand() *cobra.Command {
+	var wal string
+	c := &cobra.Command{
+		Use: "tempo --wal DIR -- PROGRAM [ARGUMENTS]", Args: cobra.MinimumNArgs(1),
+		Short: "Repair Tempo's write-ahead log, then become Tempo",
+		RunE: func(cmd *cobra.Command, program []string) error {
+			log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
+			// Tempo would delete what is not repaired, so it does not start.
+			if err := tempowal.Dir(wal).Repair(log); err != nil {
+				return fmt.Errorf("repair %s: %w", wal, err)
+			}
+			if err := cmd.Context().Err(); err != nil {
+				return fmt.Errorf("start %s: %w", program[0], err)
+			}
+			return fmt.Errorf("start %s: %w", program[0], syscall.Exec(program[0], program, os.Environ()))
+		},
+	}
+	c.Flags().StringVar(&wal, "wal", "", "folder of Tempo's write-ahead log")
+	_ = c.MarkFlagRequired("wal") // fails only for a flag that does not exist
+	return c
 }

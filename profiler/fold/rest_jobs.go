@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -123,4 +125,46 @@ func (r *rest) executionsCompleteness(context.Context) error {
 		n.expected = &nodes
 	}
 	return r.available(n)
+}
+
+func sqlRow(e *history.Execution) *tables.SQL {
+	row := &tables.SQL{
+		SQLID: e.ID, RootSQLID: e.Root, Description: e.Description, Status: e.Status, ErrorMessage: e.Error,
+		SubmissionTime: int64(e.Submitted), JobIDs: slices.Concat(e.RunningJobs, e.SuccessJobs, e.FailedJobs),
+		FailedJobIDs: e.FailedJobs, PlanLength: int64(e.Plan),
+	}
+	slices.Sort(row.JobIDs)
+	if e.Status != SQLRunning && e.Submitted > 0 { // the duration of a running execution grows
+		row.CompletionTime = row.SubmissionTime + e.Duration
+	}
+	return row
+}
+
+func planOf(e *history.Execution) *planGraph {
+	plan := &planGraph{edges: e.Edges}
+	for i := range e.Nodes {
+		n := planNode{id: e.Nodes[i].ID, name: e.Nodes[i].Name, codegen: e.Nodes[i].CodegenID}
+		for _, m := range e.Nodes[i].Metrics {
+			n.metrics = append(n.metrics, planMetric{name: m.Name, text: m.Value})
+		}
+		plan.nodes = append(plan.nodes, n)
+	}
+	return plan
+}
+
+// exactValue returns the value of a metric if its text is exact: counts (type sum), and
+// sizes below 2 KiB. Other texts are rounded, and a text in milliseconds does not show
+// whether the metric is in nanoseconds (org.apache.spark.sql.execution.metric.SQLMetrics).
+func exactValue(name, text string) *int64 {
+	if strings.HasPrefix(name, "avg ") {
+		return nil // in tenths: "5" may be a sum or an average
+	}
+	if bytes, isSize := strings.CutSuffix(text, ".0 B"); isSize {
+		text = bytes
+	}
+	value, err := strconv.ParseInt(strings.ReplaceAll(text, ",", ""), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &value
 }

@@ -1,11 +1,37 @@
+// Package lake keeps the tables of Spark history as Parquet files in a folder or in S3,
+// for Spark, DuckDB and Athena to read in place.
+//
+// An object holds the rows of one table of one attempt of an application (or of one
+// cluster): <prefix><table>/dt=YYYY-MM-DD/<application>.<attempt>.<cluster>.<region>.<account>.parquet,
+// where dt is the UTC date on which the application started. The same rows yield the same
+// bytes, and a table without rows has no object. Beside the tables, <prefix>_manifest/
+// holds a small JSON object per attempt and cluster with the hash of each object. Spark
+// and DuckDB skip it, because its name starts with an underscore.
+//
+// A commit first records in the manifest that it has begun, then writes the objects that
+// differ, removes those of tables that no longer have rows, and completes the manifest. A
+// commit that was killed is visible in the manifest: the attempt is then re-read, and every
+// object rewritten or removed. Until then readers may see new rows of one table beside old
+// rows of another; table applications is written last.
+//
+// Only one process may write. Lock takes a lease with an expiry, and a commit without a
+// valid lease is refused. The lease guards against a second writer started by mistake. If a
+// writer is suspended for longer than the lease lasts and then completes a request that
+// was in flight, the object may differ from its hash in the manifest until the attempt's
+// source changes.
+//
+// It is not a table format: there are no transactions across attempts and no version
+// history.
 package lake
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -177,4 +203,34 @@ func (l *Lake) writeManifest(ctx context.Context, key string, m *manifest) error
 		return fmt.Errorf("write the manifest %s: %w", key, err)
 	}
 	return l.put(ctx, key, bytes.NewReader(append(raw, '\n')))
+}
+
+// Store keeps objects by key. A key is a relative path with slashes.
+type Store interface {
+	// Get opens an object, or returns fs.ErrNotExist.
+	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	// Put creates or replaces an object atomically: readers see the old content or the new.
+	Put(ctx context.Context, key string, body io.ReadSeeker) error
+	// Swap atomically replaces the content old; nil means that there must be no object. It
+	// returns ErrChanged if the object's content is not old.
+	Swap(ctx context.Context, key string, old, content []byte) error
+	// List yields the keys with a prefix, in order. It ends at the first error.
+	List(ctx context.Context, prefix string) iter.Seq2[string, error]
+	// Folders returns the names directly below a prefix that have keys below them, in
+	// order. The prefix ends in a slash.
+	Folders(ctx context.Context, prefix string) ([]string, error)
+	// Delete removes an object. Removing one that does not exist is not an error.
+	Delete(ctx context.Context, key string) error
+}
+
+// ErrChanged means that an object's content is not what the caller of Swap expected.
+var ErrChanged = errors.New("the object has changed")
+
+func readAll(ctx context.Context, store Store, key string) ([]byte, error) {
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return nil, err // names the object
+	}
+	defer body.Close()
+	return io.ReadAll(body) // callers name the object
 }

@@ -2,10 +2,14 @@ package lake
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -66,4 +70,66 @@ func checkVersion(version int, key string) error {
 			key, version, tables.SchemaVersion)
 	}
 	return nil
+}
+
+// Folders beside the tables. Spark and DuckDB skip names that start with an underscore.
+const (
+	attemptManifests = "_manifest/attempts/"
+	clusterManifests = "_manifest/clusters/"
+	leaseKey         = "_manifest/writer.json"
+)
+
+// maxPart is the maximum length of a part of a file's name, in bytes: names stay below a file
+// system's limit of 255 bytes, and keys below S3's of 1,024.
+const maxPart = 44
+
+// attemptName returns an attempt's name in keys. It leaves out the source: rows from logs
+// replace those from REST.
+func attemptName(id tables.Attempt) string {
+	return strings.Join([]string{
+		part(id.ApplicationID), part(id.AttemptID), part(id.ClusterID), part(id.Region), part(id.Account),
+	}, ".")
+}
+
+func clusterName(id tables.Cluster) string {
+	return strings.Join([]string{part(id.ClusterID), part(id.Region), part(id.Account)}, ".")
+}
+
+// part escapes an id for use in a file's name: ASCII letters, digits, and "_" and "-" after
+// the first byte are kept, any other byte becomes ~ and two hex digits. An empty id is "-"; a
+// long one is truncated and gets a hash. Ids come from event logs, so anyone who runs a Spark
+// application can choose them. No two ids have the same part.
+func part(id string) string {
+	if id == "" {
+		return "-"
+	}
+	var b strings.Builder
+	for i := range len(id) {
+		c := id[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || (c == '_' || c == '-') && i > 0
+		if plain {
+			b.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&b, "~%02x", c)
+	}
+	if b.Len() <= maxPart {
+		return b.String()
+	}
+	sum := sha256.Sum256([]byte(id))
+	// No escaped id contains "~~".
+	return b.String()[:maxPart-18] + "~~" + hex.EncodeToString(sum[:8])
+}
+
+// objectKey returns the key of an object, without the lake's prefix.
+func objectKey(table tables.Name, day, name string) string {
+	return fmt.Sprintf("%s/dt=%s/%s.parquet", table, day, name)
+}
+
+// day returns the partition of a time. The zero time is in 1970.
+func day(at time.Time) string {
+	if at.IsZero() {
+		at = time.Unix(0, 0)
+	}
+	return at.UTC().Format(time.DateOnly)
 }

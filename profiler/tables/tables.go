@@ -1,6 +1,20 @@
+// Package tables defines the typed tables of Spark history: one struct per table, whose
+// tags are the Parquet schema and the reference (docs/reference/tables.md).
+//
+// It has no rules about how rows are made (package fold) or where they are kept (package
+// lake).
+//
+// Names and units are those of the notebooks that these tables replace: a name ends in the
+// unit where the notebooks' did, otherwise the doc tag gives it. Times are UTC. A value that
+// a source does not know is null, never 0: its field is a pointer, or has the tag optional.
+// Key columns are never null; an unknown part of a key is "". A tag json is the column's name
+// in Spark's REST API, from which package history reads it.
 package tables
 
-import "reflect"
+import (
+	"reflect"
+	"strings"
+)
 
 // SchemaVersion is written to every file. Adding an optional column keeps it: readers fill
 // columns that an older file lacks with null. Renaming, removing or retyping a column
@@ -96,3 +110,83 @@ func (*IneffJobAgg) table() Name    { return "ineffjobagg" }
 func (*PhotonAnalysis) table() Name { return "photonanalysis" }
 func (*Step) table() Name           { return "steps" }
 func (*Cost) table() Name           { return "costs" }
+
+// Column describes a column of a table.
+type Column struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"` // BIGINT, DOUBLE, VARCHAR, BOOLEAN or TIMESTAMP; with [] if a list
+	Nullable bool   `json:"nullable"`
+	Doc      string `json:"doc"`
+}
+
+// Columns lists the table's columns in their order.
+func (d Definition) Columns() []Column { return columns(d.Type) }
+
+func columns(t reflect.Type) (all []Column) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		if field.Anonymous {
+			all = append(all, columns(field.Type)...)
+			continue
+		}
+		name, options, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		all = append(all, Column{
+			Name: name, Type: sqlType(field.Type, options), Nullable: strings.Contains(options, "optional"), Doc: field.Tag.Get("doc"),
+		})
+	}
+	return all
+}
+
+func sqlType(t reflect.Type, options string) string {
+	switch t.Kind() { // columns have no other kinds
+	case reflect.Pointer:
+		return sqlType(t.Elem(), options)
+	case reflect.Slice:
+		return sqlType(t.Elem(), options) + "[]"
+	case reflect.Float64:
+		return "DOUBLE"
+	case reflect.Bool:
+		return "BOOLEAN"
+	case reflect.String:
+		return "VARCHAR"
+	}
+	if strings.Contains(options, "timestamp") {
+		return "TIMESTAMP"
+	}
+	return "BIGINT"
+}
+
+// Cluster identifies the cluster that rows come from.
+type Cluster struct {
+	Account     string `parquet:"account,dict" doc:"AWS account of the cluster; empty if the source belongs to none"`
+	Region      string `parquet:"region,dict" doc:"AWS region; empty if the source is in none"`
+	ClusterID   string `parquet:"cluster_id,dict" doc:"EMR's id (j-…), Databricks' id, or the name given to the source"`
+	ClusterName string `parquet:"cluster_name,dict" doc:"name of the cluster"`
+}
+
+// Attempt identifies an attempt of an application. Stage, job and SQL ids repeat across
+// applications and attempts, so every table about applications has all of these columns.
+type Attempt struct {
+	Cluster
+	ApplicationID string `parquet:"application_id,dict" doc:"YARN's or Spark's id of the application"`
+	AttemptID     string `parquet:"attempt_id,dict" doc:"YARN's attempt in cluster mode; empty in client mode, which has none"`
+	Source        Source `parquet:"source,dict" doc:"source of the row: logs or rest; empty for an application that was not read"`
+}
+
+// Source is the source of a row.
+type Source string
+
+// Sources.
+const (
+	SourceLogs Source = "logs" // Spark's event log
+	SourceREST Source = "rest" // the REST API of a Spark UI or history server
+)
+
+// Stage identifies an attempt of a stage.
+type Stage struct {
+	StageID        int64 `parquet:"stage_id" json:"stageId" doc:"stage; unique in an attempt of an application"`
+	StageAttemptID int64 `parquet:"stage_attempt_id" json:"attemptId" doc:"attempt of the stage, from 0"`
+}
+
+// Millis is a time in milliseconds since 1970, UTC. In an optional column 0 is null.
+type Millis = int64

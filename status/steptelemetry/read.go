@@ -2,6 +2,7 @@ package steptelemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/recording"
 )
 
 const (
@@ -117,4 +119,38 @@ func (r reader) page(ctx context.Context, input *emr.ListStepsInput) ([]status.S
 
 func contains(steps []status.Step, id string) bool {
 	return slices.ContainsFunc(steps, func(s status.Step) bool { return s.ID == id })
+}
+
+// slowest is how often a cluster is tried that was refused, or fails again and again.
+const slowest = 10 * time.Minute
+
+// cluster is one whose steps are recorded.
+type cluster struct {
+	id    string
+	host  string                    // of its primary node, "" = not known
+	begun time.Time                 // of the counts
+	count map[types.StepState]int64 // of ended steps
+
+	failures int // in a row
+	failure  error
+	retry    time.Time // not before
+}
+
+func newCluster(id string) *cluster {
+	return &cluster{id: id, begun: time.Now(), count: map[types.StepState]int64{}}
+}
+
+// after decides when the cluster is read again, after a reading with this result. EMR
+// throttles the whole account, so each failure doubles the wait.
+func (c *cluster) after(err error, now time.Time) {
+	if err == nil {
+		c.failures, c.failure, c.retry = 0, nil, now
+		return
+	}
+	c.failure = err
+	c.retry = now.Add(min(slowest, recording.Interval<<min(c.failures, 8)))
+	if errors.Is(c.failure, status.ErrStepsRefused) {
+		c.retry = now.Add(slowest)
+	}
+	c.failures++
 }
