@@ -54,7 +54,7 @@ func TestMultipliedLog(t *testing.T) {
 			require.Greater(t, e.Time, begin)
 		case *eventlog.StageCompleted:
 			once("stage", e.ID, e.Attempt)
-			for _, a := range e.Accumulators {
+			for _, a := range e.Accumulators() {
 				require.True(t, accumulators[a.ID], "accumulator %d is in no plan", a.ID)
 				known++
 			}
