@@ -19,11 +19,11 @@ func Reference() []byte {
 			fmt.Fprintf(&b, "\n### %s\n\n| panel | unit | shows | bad | next |\n|---|---|---|---|---|\n", row.Title)
 			for _, p := range row.Panels {
 				spec := p.Spec()
-				shows := spec.Description.Shows
-				if fault := spec.Description.EmptyWhenHealthy; fault != "" {
+				shows := spec.Shows
+				if fault := spec.EmptyWhenHealthy; fault != "" {
 					shows += " Empty when healthy; filled by " + fault
 				}
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", spec.Title, spec.Unit, shows, spec.Description.Bad, spec.Description.Next)
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", spec.Title, spec.Unit, shows, spec.Bad, spec.Next)
 			}
 		}
 	}

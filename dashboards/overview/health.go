@@ -23,61 +23,42 @@ func yarnWarnings() []panel.Link {
 
 func health() panel.Row {
 	return panel.Row{Title: "Health", Panels: []panel.Panel{
-		hostsByRole(), bootstrapComponents(), nodeCounts(), applicationCounts(), queuesByRole(), droppedTelemetry(),
-		clustersByName(),
-	}}
-}
-
-func hostsByRole() panel.Panel {
-	return panel.Stat(panel.Spec{
-		Title: "Hosts by role", Unit: panel.UnitCount, Width: 4,
-		Description: panel.Description{
+		panel.Stat(panel.Spec{
+			Title: "Hosts by role", Unit: panel.UnitCount, Width: 4,
 			Shows: "Hosts that reported metrics within the last minute, by role.",
 			Bad:   "Fewer core or task hosts than the cluster requested.",
 			Next:  "Find when the node was lost in \"Nodes by state\", then read its NodeManager log.",
-		},
-	}, panel.Metrics(perRole().Count("max_over_time("+hosts().Metric("system_cpu_load_average_1m")+"[1m])"),
-		panel.Legend(platform.NodeRole)).Instant())
-}
-
-func nodeCounts() panel.Panel {
-	return panel.Stat(panel.Spec{
-		Title: "YARN nodes", Unit: panel.UnitCount, Width: 4, Links: yarnWarnings(),
-		Description: panel.Description{
+		}, panel.Metrics(perRole().Count("max_over_time("+hosts().Metric("system_cpu_load_average_1m")+"[1m])"),
+			panel.Legend(platform.NodeRole)).Instant()),
+		bootstrapComponents(),
+		panel.Stat(panel.Spec{
+			Title: "YARN nodes", Unit: panel.UnitCount, Width: 4, Links: yarnWarnings(),
 			Shows: "NodeManagers by state, as the ResourceManager counts them.",
 			Bad:   "Any lost or unhealthy node. A node counts as lost ten minutes after its last heartbeat.",
 			Next:  "Check \"File system usage\" for full disks, then read the NodeManager's log.",
 		},
-	},
-		daemon("sum("+clusters().Metric("cluster_metrics_num_active_n_ms")+")", "active").Instant(),
-		daemon("sum("+clusters().Metric("cluster_metrics_num_lost_n_ms")+")", "lost").Instant(),
-		daemon("sum("+clusters().Metric("cluster_metrics_num_unhealthy_n_ms")+")", "unhealthy").Instant())
-}
-
-func applicationCounts() panel.Panel {
-	return panel.Stat(panel.Spec{
-		Title: "Applications", Unit: panel.UnitCount, Width: 4,
-		Description: panel.Description{
+			daemon("sum("+clusters().Metric("cluster_metrics_num_active_n_ms")+")", "active").Instant(),
+			daemon("sum("+clusters().Metric("cluster_metrics_num_lost_n_ms")+")", "lost").Instant(),
+			daemon("sum("+clusters().Metric("cluster_metrics_num_unhealthy_n_ms")+")", "unhealthy").Instant()),
+		panel.Stat(panel.Spec{
+			Title: "Applications", Unit: panel.UnitCount, Width: 4,
 			Shows: "YARN applications that are running, that are pending until their application master is allocated, and that failed in " +
 				"the time range.",
 			Bad:  "Applications pending for minutes, or any that failed.",
 			Next: "Pending: read \"Containers\". Failed: read \"Warnings and errors\".",
 		},
-	},
-		daemon("sum("+rootQueue("queue_metrics_apps_running")+")", "running").Instant(),
-		daemon("sum("+rootQueue("queue_metrics_apps_pending")+")", "pending").Instant(),
-		daemon("sum("+scope.IncreaseInRange(rootQueue("queue_metrics_apps_failed_total"))+")", "failed").Instant())
-}
-
-func queuesByRole() panel.Panel {
-	return panel.Stat(panel.Spec{
-		Title: "Collector queues", Unit: panel.UnitShare, Width: 3, Limits: limits.CollectorQueue().Steps(),
-		Description: panel.Description{
+			daemon("sum("+rootQueue("queue_metrics_apps_running")+")", "running").Instant(),
+			daemon("sum("+rootQueue("queue_metrics_apps_pending")+")", "pending").Instant(),
+			daemon("sum("+scope.IncreaseInRange(rootQueue("queue_metrics_apps_failed_total"))+")", "failed").Instant()),
+		panel.Stat(panel.Spec{
+			Title: "Collector queues", Unit: panel.UnitShare, Width: 3, Limits: limits.CollectorQueue().Steps(),
 			Shows: "Fill level of the fullest exporter queue, by role.",
 			Bad:   "A queue that keeps filling: telemetry arrives late, and is dropped once the queue is full.",
 			Next:  "Read \"Collector queues by host\" to find the slow hop.",
-		},
-	}, panel.Metrics(queueShare(perRole()), panel.Legend(platform.NodeRole)).Instant())
+		}, panel.Metrics(queueShare(perRole()), panel.Legend(platform.NodeRole)).Instant()),
+		droppedTelemetry(),
+		clustersByName(),
+	}}
 }
 
 func bootstrapComponents() panel.Panel {
@@ -86,11 +67,9 @@ func bootstrapComponents() panel.Panel {
 	return panel.Stat(panel.Spec{
 		Title: "Bootstrap components", Unit: panel.UnitNone, Width: 6, Limits: panel.Below(1, 0.5),
 		Texts: []panel.Text{{Value: "1", Word: "up", Color: panel.Green}, {Value: "0", Word: "failed", Color: panel.Red}},
-		Description: panel.Description{
-			Shows: "Whether the bootstrap action installed each component on every host.",
-			Bad:   "\"failed\": at least one host lacks the component and the telemetry it produces.",
-			Next:  "Read " + platform.NodeReportFile + " on the host, or the logs of service " + platform.ServiceBootstrap + ".",
-		},
+		Shows: "Whether the bootstrap action installed each component on every host.",
+		Bad:   "\"failed\": at least one host lacks the component and the telemetry it produces.",
+		Next:  "Read " + platform.NodeReportFile + " on the host, or the logs of service " + platform.ServiceBootstrap + ".",
 	}, panel.Metrics(scope.By("component").Min(installed), "{{component}}").Instant())
 }
 
@@ -105,12 +84,10 @@ func droppedTelemetry() panel.Panel {
 	dropped := scope.ControlNode().Metrics("otelcol_exporter_(enqueue|send)_failed_(spans|metric_points|log_records)_total")
 	return panel.Stat(panel.Spec{
 		Title: "Dropped telemetry", Unit: panel.UnitCount, Width: 3, Limits: limits.Any(panel.Red),
-		Description: panel.Description{
-			Shows:            "Spans, metric points and log records that collectors dropped in the time range.",
-			Bad:              "Any value above zero: dashboards and logs are incomplete.",
-			Next:             "Read \"Refused and dropped\" in row \"Telemetry pipeline\".",
-			EmptyWhenHealthy: "a full exporter queue, or a store that rejects data permanently.",
-		},
+		Shows:            "Spans, metric points and log records that collectors dropped in the time range.",
+		Bad:              "Any value above zero: dashboards and logs are incomplete.",
+		Next:             "Read \"Refused and dropped\" in row \"Telemetry pipeline\".",
+		EmptyWhenHealthy: "a full exporter queue, or a store that rejects data permanently.",
 	}, panel.Metrics("sum("+scope.IncreaseInRange(dropped)+")", "dropped").Instant())
 }
 
@@ -121,11 +98,9 @@ func clustersByName() panel.Panel {
 	labels := []string{platform.LabelClusterName, platform.LabelClusterRelease, platform.LabelClusterState}
 	return panel.Table(panel.Spec{
 		Title: "Clusters", Unit: panel.UnitTime, Width: 24, Height: 5,
-		Description: panel.Description{
-			Shows: "The clusters of the chosen names with the state that EMR last reported. A cluster that was replaced has another id.",
-			Bad:   "TERMINATED_WITH_ERRORS.",
-			Next:  "Read on the status page why it ended.",
-		},
+		Shows: "The clusters of the chosen names with the state that EMR last reported. A cluster that was replaced has another id.",
+		Bad:   "TERMINATED_WITH_ERRORS.",
+		Next:  "Read on the status page why it ended.",
 	}, panel.Column{
 		Title: "Last reported", Unit: panel.UnitTime, Query: panel.Metrics("1000 * "+scope.PerCluster(labels...).Max(newest), ""),
 	})

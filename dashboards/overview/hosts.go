@@ -1,6 +1,8 @@
 package overview
 
 import (
+	"slices"
+
 	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
@@ -58,149 +60,105 @@ func spaceShare() string {
 }
 
 func hostRow() panel.Row {
-	return panel.Row{Title: "Hosts", Panels: []panel.Panel{
-		hostCPU(), hostLoad(), hostWait(), hostMemory(), hostSpace(), diskQueue(), diskLatency(), diskThroughput(),
-		network(), networkErrors(), hostTable(),
-	}}
+	return panel.Row{Title: "Hosts", Panels: slices.Concat(processorPanels(), diskPanels(), networkPanels())}
 }
 
-func hostCPU() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "CPU usage", Unit: panel.UnitShare, Width: 12, Max: 1, Links: hostLinks(),
-		Description: panel.Description{
+func processorPanels() []panel.Panel {
+	return []panel.Panel{
+		panel.TimeSeries(panel.Spec{
+			Title: "CPU usage", Unit: panel.UnitShare, Width: 12, Max: 1, Links: hostLinks(),
 			Shows: "Share of CPU time spent neither idle nor in I/O wait.",
 			Bad:   "Low usage while containers are pending. High usage is what you pay for.",
 			Next:  "Open the CPU profile of the host's JVMs to see which code runs.",
-		},
-	}, panel.Metrics(cpuBusy(), hostLegend))
-}
-
-func hostLoad() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Load per core", Unit: panel.UnitCount, Width: 12, Limits: limits.LoadPerCore().Steps(), Links: hostLinks(),
-		Description: panel.Description{
+		}, panel.Metrics(cpuBusy(), hostLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Load per core", Unit: panel.UnitCount, Width: 12, Limits: limits.LoadPerCore().Steps(), Links: hostLinks(),
 			Shows: "Load average over one minute, divided by the number of cores.",
 			Bad:   "Above two for minutes: tasks queue for CPU or disk.",
 			Next:  "Lower spark.executor.cores, or request as many vcores per container as it uses.",
-		},
-	}, panel.Metrics(loadPerCore(), hostLegend))
-}
-
-func hostWait() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "I/O wait and steal", Unit: panel.UnitShare, Width: 12, Limits: limits.IOWait().Steps(), Links: hostLinks(),
-		Description: panel.Description{
+		}, panel.Metrics(loadPerCore(), hostLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "I/O wait and steal", Unit: panel.UnitShare, Width: 12, Limits: limits.IOWait().Steps(), Links: hostLinks(),
 			Shows: "Share of CPU time spent waiting for I/O, and taken by the hypervisor (steal).",
 			Bad:   "More than 10 % I/O wait: a disk is the bottleneck. Any steal: the instance has used up its CPU credits.",
 			Next:  "Read \"Disk latency\"; for steal, choose another instance type.",
 		},
-	},
-		panel.Metrics(cpuShare("wait"), "I/O wait: "+hostLegend),
-		panel.Metrics(cpuShare("steal"), "steal: "+hostLegend))
-}
-
-func hostMemory() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Memory usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.HostMemory().Steps(), Links: hostLinks(),
-		Description: panel.Description{
+			panel.Metrics(cpuShare("wait"), "I/O wait: "+hostLegend),
+			panel.Metrics(cpuShare("steal"), "steal: "+hostLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Memory usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.HostMemory().Steps(), Links: hostLinks(),
 			Shows: "Memory in use as a share of the host's memory, without the page cache.",
 			Bad:   "Above 90 %: the kernel's OOM killer is about to kill a process.",
 			Next:  "Add up executor memory and memoryOverhead of the host's containers, and lower one of them.",
-		},
-	}, panel.Metrics(memoryShare(), hostLegend))
+		}, panel.Metrics(memoryShare(), hostLegend)),
+	}
 }
 
-func hostSpace() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "File system usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.FileSystem().Steps(), Links: hostLinks(),
-		Description: panel.Description{
+func diskPanels() []panel.Panel {
+	return []panel.Panel{
+		panel.TimeSeries(panel.Spec{
+			Title: "File system usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.FileSystem().Steps(), Links: hostLinks(),
 			Shows: "Used space by mount point. Reserved blocks count as used, as in YARN's own disk check.",
 			Bad:   "At 90 % YARN marks the directory as bad, and EMR may replace the node.",
 			Next:  "Look for shuffle and log files under /mnt; delete some, or give the nodes larger volumes.",
-		},
-	}, panel.Metrics(spaceShare(), "{{host_name}} {{mountpoint}}"))
-}
-
-func diskQueue() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Disk queue depth", Unit: panel.UnitCount, Width: 12, Links: hostLinks(),
-		Description: panel.Description{
+		}, panel.Metrics(spaceShare(), "{{host_name}} {{mountpoint}}")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Disk queue depth", Unit: panel.UnitCount, Width: 12, Links: hostLinks(),
 			Shows: "Mean number of I/O operations in flight, by disk.",
 			Bad:   "More than about ten for minutes on one disk.",
 			Next:  "Compare with \"Disk latency\"; raise the volume's IOPS or add volumes.",
-		},
-	}, panel.Metrics(scope.PerHost("device").Sum(diskRate("system_disk_weighted_io_time_seconds_total")),
-		"{{host_name}} {{device}}"))
-}
-
-func diskLatency() panel.Panel {
-	perDisk := scope.PerHost("device")
-	return panel.TimeSeries(panel.Spec{
-		Title: "Disk latency", Unit: panel.UnitSeconds, Width: 12, Limits: limits.DiskLatency().Steps(), Links: hostLinks(),
-		Description: panel.Description{
+		}, panel.Metrics(scope.PerHost("device").Sum(diskRate("system_disk_weighted_io_time_seconds_total")),
+			"{{host_name}} {{device}}")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Disk latency", Unit: panel.UnitSeconds, Width: 12, Limits: limits.DiskLatency().Steps(), Links: hostLinks(),
 			Shows: "Mean time of a read or write, by disk, while there were any.",
 			Bad:   "0.1 s or more: shuffle reads and writes wait for the disk.",
 			Next:  "Compare \"Disk throughput\" with the limit of the volume type.",
-		},
-	}, panel.Metrics(perDisk.Sum(diskRate("system_disk_operation_time_seconds_total"))+" / ("+
-		perDisk.Sum(diskRate("system_disk_operations_total"))+" > 0)", "{{host_name}} {{device}}"))
-}
-
-func diskThroughput() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Disk throughput", Unit: panel.UnitBytesPerSec, Width: 12, Links: hostLinks(),
-		Description: panel.Description{
+		}, panel.Metrics(scope.PerHost("device").Sum(diskRate("system_disk_operation_time_seconds_total"))+" / ("+
+			scope.PerHost("device").Sum(diskRate("system_disk_operations_total"))+" > 0)", "{{host_name}} {{device}}")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Disk throughput", Unit: panel.UnitBytesPerSec, Width: 12, Links: hostLinks(),
 			Shows: "Bytes read and written per second, by host.",
 			Bad:   "A flat line at the volume's throughput limit.",
 			Next:  "Look for spills in the application's logs; more memory per task avoids them.",
-		},
-	}, panel.Metrics(scope.PerHost("direction").Sum(diskRate("system_disk_io_bytes_total")),
-		"{{host_name}} {{direction}}"))
+		}, panel.Metrics(scope.PerHost("direction").Sum(diskRate("system_disk_io_bytes_total")),
+			"{{host_name}} {{direction}}")),
+	}
 }
 
-func network() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Network traffic", Unit: panel.UnitBitsPerSecond, Width: 12, Links: hostLinks(),
-		Description: panel.Description{
+func networkPanels() []panel.Panel {
+	return []panel.Panel{
+		panel.TimeSeries(panel.Spec{
+			Title: "Network traffic", Unit: panel.UnitBitsPerSecond, Width: 12, Links: hostLinks(),
 			Shows: "Bits received and transmitted per second, by host.",
 			Bad:   "A flat line at the bandwidth of the instance type.",
 			Next:  "Compare with \"S3 throughput\" to separate S3 from shuffle traffic, then choose an instance type with more bandwidth.",
-		},
-	}, panel.Metrics("8 * "+scope.PerHost("direction").Sum(interfaceRate("system_network_io_bytes_total")),
-		"{{host_name}} {{direction}}"))
-}
-
-func networkErrors() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Network drops and errors", Unit: panel.UnitPerSecond, Width: 12, Links: hostLinks(),
-		Description: panel.Description{
+		}, panel.Metrics("8 * "+scope.PerHost("direction").Sum(interfaceRate("system_network_io_bytes_total")),
+			"{{host_name}} {{direction}}")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Network drops and errors", Unit: panel.UnitPerSecond, Width: 12, Links: hostLinks(),
 			Shows: "Packets dropped, and packets with errors, per second.",
 			Bad:   "A rate that stays above zero.",
 			Next:  "Check the instance's network allowance; replace the host if no other host is affected.",
 		},
-	},
-		panel.Metrics(scope.PerHost().Sum(interfaceRate("system_network_dropped_total")), "dropped: "+hostLegend),
-		panel.Metrics(scope.PerHost().Sum(interfaceRate("system_network_errors_total")), "errors: "+hostLegend))
-}
-
-func hostTable() panel.Panel {
-	return panel.Table(panel.Spec{
-		Title: "All hosts", Unit: panel.UnitShare, Width: 24, Links: links.Host(links.Overview, panel.Cell),
-		Description: panel.Description{
+			panel.Metrics(scope.PerHost().Sum(interfaceRate("system_network_dropped_total")), "dropped: "+hostLegend),
+			panel.Metrics(scope.PerHost().Sum(interfaceRate("system_network_errors_total")), "errors: "+hostLegend)),
+		panel.Table(panel.Spec{
+			Title: "All hosts", Unit: panel.UnitShare, Width: 24, Links: links.Host(links.Overview, panel.Cell),
 			Shows: "Latest values of every host, one row each.",
 			Bad:   "A row that differs from the others with the same role.",
 			Next:  "Select that host at the top, or open its logs and profile from the row.",
 		},
-	},
-		shareColumn("CPU usage", cpuBusy(), nil),
-		shareColumn("I/O wait", cpuShare("wait"), limits.IOWait().Steps()),
-		panel.Column{
-			Title: "Load per core", Unit: panel.UnitCount, Query: panel.Metrics(loadPerCore(), ""), Limits: limits.LoadPerCore().Steps(),
-		},
-		shareColumn("Memory usage", memoryShare(), limits.HostMemory().Steps()),
-		shareColumn("Fullest file system", scope.PerHost().Max(spaceShare()), limits.FileSystem().Steps()),
-		nodeManagerColumn("Containers", "node_manager_metrics_containers_running", nil),
-		nodeManagerColumn("Bad local directories", "node_manager_metrics_bad_local_dirs", limits.Any(panel.Red)))
+			shareColumn("CPU usage", cpuBusy(), nil),
+			shareColumn("I/O wait", cpuShare("wait"), limits.IOWait().Steps()),
+			panel.Column{
+				Title: "Load per core", Unit: panel.UnitCount, Query: panel.Metrics(loadPerCore(), ""), Limits: limits.LoadPerCore().Steps(),
+			},
+			shareColumn("Memory usage", memoryShare(), limits.HostMemory().Steps()),
+			shareColumn("Fullest file system", scope.PerHost().Max(spaceShare()), limits.FileSystem().Steps()),
+			nodeManagerColumn("Containers", "node_manager_metrics_containers_running", nil),
+			nodeManagerColumn("Bad local directories", "node_manager_metrics_bad_local_dirs", limits.Any(panel.Red))),
+	}
 }
 
 func shareColumn(title, query string, steps []panel.Limit) panel.Column {

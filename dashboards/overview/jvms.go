@@ -32,54 +32,72 @@ func perApplication(counter, legend string) panel.Query {
 
 func jvms() panel.Row {
 	return panel.Row{Title: "Spark JVMs", Panels: []panel.Panel{
-		jvmCores(), jvmExecutors(), jvmHeap(), jvmLiveHeap(), jvmCollections(), jvmOffHeap(), jvmThreads(), jvmClasses(), s3Requests(), s3Bytes(),
-	}}
-}
-
-func jvmCores() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Busy cores by application", Unit: panel.UnitCores, Width: 12, Links: applicationLinks(),
-		Description: panel.Description{
+		panel.TimeSeries(panel.Spec{
+			Title: "Busy cores by application", Unit: panel.UnitCores, Width: 12, Links: applicationLinks(),
 			Shows: "CPU cores that an application's JVMs keep busy: CPU seconds per second.",
 			Bad:   "Far fewer busy cores than its executors have: tasks wait, or there are too few of them.",
 			Next:  "Open the application's CPU profile; compare with \"Executors\".",
+		}, perApplication("jvm_cpu_time_seconds_total", applicationLegend)),
+		jvmExecutors(),
+		panel.TimeSeries(panel.Spec{
+			Title: "Heap usage, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
+			Shows: "Used heap as a share of the JVM's maximum heap.",
+			Bad:   "Peaks that garbage collection no longer brings down.",
+			Next:  "Read \"Live heap\". If it is high as well, the data does not fit: open the allocation profile.",
+		}, panel.Metrics(topTen(heapShare("jvm_memory_used_bytes")), executorLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Live heap, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
+			Shows: "Heap still in use after the last garbage collection, as a share of the maximum. G1 reports the old generation only " +
+				"after it was collected.",
+			Bad:  "Above 80 %: collections free little memory. One executor far above the others: data skew.",
+			Next: "Use more partitions, or more memory per executor core.",
+		}, panel.Metrics(topTen(heapShare("jvm_memory_used_after_last_gc_bytes")), executorLegend)),
+		jvmCollections(),
+		panel.TimeSeries(panel.Spec{
+			Title: "Non-heap memory, top 10", Unit: panel.UnitBytes, Width: 12, Links: applicationLinks(),
+			Shows: "Metaspace, code cache and the other non-heap memory pools of a JVM.",
+			Bad:   "More than spark.executor.memoryOverhead allows: YARN kills the container.",
+			Next:  "Raise the overhead. If memory only ever grows, check \"Loaded classes\".",
+		}, panel.Metrics(topTen(pools("jvm_memory_used_bytes", "non_heap")), executorLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Threads, top 10", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
+			Shows: "Live threads of a JVM.",
+			Bad:   "A count that only grows.",
+			Next:  "Take a thread dump in the Spark UI, or open the application's lock profile in Explore.",
+		}, panel.Metrics(topTen(scope.PerExecutor().Sum(applications().Metric("jvm_thread_count"))), executorLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Loaded classes, top 10", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
+			Shows: "Classes that a JVM has loaded. Spark generates some for each query.",
+			Bad:   "A count that grows for hours.",
+			Next:  "Look for queries built in a loop, or for a class loader leak.",
+		}, panel.Metrics(topTen(scope.PerExecutor().Sum(applications().Metric("jvm_class_count"))), executorLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "S3 requests by application", Unit: panel.UnitPerSecond, Width: 12, Links: applicationLinks(),
+			Shows: "Requests and retries per second of the S3A file system.",
+			Bad:   "Retries: S3 throttles the prefix. Thousands of requests for few bytes: small files.",
+			Next:  "Write fewer, larger files; spread keys over prefixes.",
 		},
-	}, perApplication("jvm_cpu_time_seconds_total", applicationLegend))
+			perApplication("hadoop_s3a_store_io_request_total", applicationLegend),
+			perApplication("hadoop_s3a_store_io_retry_total", "retries of "+applicationLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "S3 throughput by application", Unit: panel.UnitBytesPerSec, Width: 12, Links: applicationLinks(),
+			Shows: "Bytes read from and written to S3 per second.",
+			Bad:   "Long stretches near zero while the cores are idle, too.",
+			Next:  "Compare with \"Network traffic\"; many small files cost time, not bytes.",
+		},
+			perApplication("hadoop_s3a_stream_read_bytes_total", "read by "+applicationLegend),
+			perApplication("hadoop_s3a_object_put_bytes_total", "written by "+applicationLegend)),
+	}}
 }
 
 func jvmExecutors() panel.Panel {
 	executors := applications().Metric("jvm_class_count", scope.NotEqual(platform.SparkExecutorID.Metric(), platform.DriverID))
 	return panel.TimeSeries(panel.Spec{
 		Title: "Executors", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Executors that reported metrics within the last minute, by application.",
-			Bad:   "A count that keeps dropping and recovering: executors die and are replaced.",
-			Next:  "Read \"Failed and killed containers\" and the application's logs.",
-		},
+		Shows: "Executors that reported metrics within the last minute, by application.",
+		Bad:   "A count that keeps dropping and recovering: executors die and are replaced.",
+		Next:  "Read \"Failed and killed containers\" and the application's logs.",
 	}, panel.Metrics(scope.PerApplication().Count("max_over_time("+executors+"[1m])"), applicationLegend))
-}
-
-func jvmHeap() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Heap usage, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Used heap as a share of the JVM's maximum heap.",
-			Bad:   "Peaks that garbage collection no longer brings down.",
-			Next:  "Read \"Live heap\". If it is high as well, the data does not fit: open the allocation profile.",
-		},
-	}, panel.Metrics(topTen(heapShare("jvm_memory_used_bytes")), executorLegend))
-}
-
-func jvmLiveHeap() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Live heap, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Heap still in use after the last garbage collection, as a share of the maximum. G1 reports the old generation only " +
-				"after it was collected.",
-			Bad:  "Above 80 %: collections free little memory. One executor far above the others: data skew.",
-			Next: "Use more partitions, or more memory per executor core.",
-		},
-	}, panel.Metrics(topTen(heapShare("jvm_memory_used_after_last_gc_bytes")), executorLegend))
 }
 
 func jvmCollections() panel.Panel {
@@ -87,69 +105,8 @@ func jvmCollections() panel.Panel {
 	collections := applications().Metric("jvm_gc_duration_seconds_sum", scope.NotEqual("jvm_gc_action", "end of GC cycle"))
 	return panel.TimeSeries(panel.Spec{
 		Title: "GC time, top 10", Unit: panel.UnitShare, Width: 12, Limits: limits.GarbageCollection().Steps(), Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Share of wall time that a JVM spent in garbage collection.",
-			Bad:   "10 % or more: the heap is too small for what tasks keep in memory.",
-			Next:  "Open the allocation profile, then raise spark.executor.memory or lower spark.executor.cores.",
-		},
+		Shows: "Share of wall time that a JVM spent in garbage collection.",
+		Bad:   "10 % or more: the heap is too small for what tasks keep in memory.",
+		Next:  "Open the allocation profile, then raise spark.executor.memory or lower spark.executor.cores.",
 	}, panel.Metrics(topTen(scope.PerExecutor().Sum(scope.Rate(collections))), executorLegend))
-}
-
-func jvmOffHeap() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Non-heap memory, top 10", Unit: panel.UnitBytes, Width: 12, Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Metaspace, code cache and the other non-heap memory pools of a JVM.",
-			Bad:   "More than spark.executor.memoryOverhead allows: YARN kills the container.",
-			Next:  "Raise the overhead. If memory only ever grows, check \"Loaded classes\".",
-		},
-	}, panel.Metrics(topTen(pools("jvm_memory_used_bytes", "non_heap")), executorLegend))
-}
-
-func jvmThreads() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Threads, top 10", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Live threads of a JVM.",
-			Bad:   "A count that only grows.",
-			Next:  "Take a thread dump in the Spark UI, or open the application's lock profile in Explore.",
-		},
-	}, panel.Metrics(topTen(scope.PerExecutor().Sum(applications().Metric("jvm_thread_count"))), executorLegend))
-}
-
-func jvmClasses() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Loaded classes, top 10", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Classes that a JVM has loaded. Spark generates some for each query.",
-			Bad:   "A count that grows for hours.",
-			Next:  "Look for queries built in a loop, or for a class loader leak.",
-		},
-	}, panel.Metrics(topTen(scope.PerExecutor().Sum(applications().Metric("jvm_class_count"))), executorLegend))
-}
-
-func s3Requests() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "S3 requests by application", Unit: panel.UnitPerSecond, Width: 12, Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Requests and retries per second of the S3A file system.",
-			Bad:   "Retries: S3 throttles the prefix. Thousands of requests for few bytes: small files.",
-			Next:  "Write fewer, larger files; spread keys over prefixes.",
-		},
-	},
-		perApplication("hadoop_s3a_store_io_request_total", applicationLegend),
-		perApplication("hadoop_s3a_store_io_retry_total", "retries of "+applicationLegend))
-}
-
-func s3Bytes() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "S3 throughput by application", Unit: panel.UnitBytesPerSec, Width: 12, Links: applicationLinks(),
-		Description: panel.Description{
-			Shows: "Bytes read from and written to S3 per second.",
-			Bad:   "Long stretches near zero while the cores are idle, too.",
-			Next:  "Compare with \"Network traffic\"; many small files cost time, not bytes.",
-		},
-	},
-		perApplication("hadoop_s3a_stream_read_bytes_total", "read by "+applicationLegend),
-		perApplication("hadoop_s3a_object_put_bytes_total", "written by "+applicationLegend))
 }

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
@@ -10,96 +11,74 @@ import (
 )
 
 func pipeline() panel.Row {
-	return panel.Row{Title: "Telemetry pipeline", Panels: []panel.Panel{
-		collectorQueues(), refusedAndDropped(), acceptedByCollectors(), rejectedByStores(), storeDisk(), ingestedByStores(),
-	}}
+	return panel.Row{Title: "Telemetry pipeline", Panels: slices.Concat(collectorPanels(), storePanels())}
 }
 
-func collectorQueues() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Collector queues by host", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.CollectorQueue().Steps(), Links: hostLinks(),
-		Description: panel.Description{
+func collectorPanels() []panel.Panel {
+	return []panel.Panel{
+		panel.TimeSeries(panel.Spec{
+			Title: "Collector queues by host", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.CollectorQueue().Steps(), Links: hostLinks(),
 			Shows: "Fill level of each collector's fullest exporter queue on disk.",
 			Bad:   "On nodes: the control node is slow or unreachable. On the control node: a store is.",
 			Next:  "Open the status page. Nothing is dropped before a queue is full.",
-		},
-	}, panel.Metrics(queueShare(perCollector()), hostLegend))
-}
-
-func refusedAndDropped() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Refused and dropped", Unit: panel.UnitPerSecond, Width: 12, Links: hostLinks(),
-		Description: panel.Description{
+		}, panel.Metrics(queueShare(perCollector()), hostLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Refused and dropped", Unit: panel.UnitPerSecond, Width: 12, Links: hostLinks(),
 			Shows: "Items per second that a receiver refused, or that an exporter dropped: its queue was full, or sending " +
 				"failed for good.",
 			Bad: "Any value above zero. Senders retry what was refused; what was dropped is lost.",
 			Next: "Read the collector's log: journalctl -u " + platform.NodeCollectorUnit + " on a node, " +
 				"kubectl logs on the control node.",
 			EmptyWhenHealthy: "a collector that is out of memory, whose queue is full, or whose next hop rejects the data.",
-		},
-	}, panel.Metrics(perCollector().Sum(scope.Rate(scope.ControlNode().Metrics(
-		"otelcol_(exporter_(enqueue|send)_failed|receiver_refused)_(spans|metric_points|log_records)_total"))), hostLegend))
-}
-
-func acceptedByCollectors() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Accepted by collectors", Unit: panel.UnitPerSecond, Width: 12,
-		Description: panel.Description{
+		}, panel.Metrics(perCollector().Sum(scope.Rate(scope.ControlNode().Metrics(
+			"otelcol_(exporter_(enqueue|send)_failed|receiver_refused)_(spans|metric_points|log_records)_total"))), hostLegend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Accepted by collectors", Unit: panel.UnitPerSecond, Width: 12,
 			Shows: "Metric points, log records and spans that collectors accepted, per second.",
 			Bad:   "A signal that drops to zero.",
 			Next:  "Check \"Bootstrap components\", then the node's collector.",
 		},
-	},
-		acceptedItems("metric_points", "metric points"),
-		acceptedItems("log_records", "log records"),
-		acceptedItems("spans", "spans"))
+			acceptedItems("metric_points", "metric points"),
+			acceptedItems("log_records", "log records"),
+			acceptedItems("spans", "spans")),
+	}
 }
 
-func rejectedByStores() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Rejected by stores", Unit: panel.UnitPerSecond, Width: 12,
-		Description: panel.Description{
+func storePanels() []panel.Panel {
+	return []panel.Panel{
+		panel.TimeSeries(panel.Spec{
+			Title: "Rejected by stores", Unit: panel.UnitPerSecond, Width: 12,
 			Shows: "Samples, log records, spans and profile samples that a store rejected, per second, and requests that it " +
 				"rejected on replay after a crash.",
 			Bad:              "Any value above zero: what a store rejects is lost.",
 			Next:             "Read the reason in the legend, and the store's log.",
 			EmptyWhenHealthy: "a store that rejects data, such as labels that are too long or timestamps that are too old.",
 		},
-	},
-		daemon(scope.By("reason").Sum(scope.Rate("vm_rows_ignored_total")), "metrics: {{reason}}"),
-		daemon(scope.By("reason").Sum(scope.Rate("vl_rows_dropped_total")), "logs: {{reason}}"),
-		daemon(scope.By("reason").Sum(scope.Rate("tempo_discarded_spans_total")), "traces: {{reason}}"),
-		daemon(scope.By("reason").Sum(scope.Rate("pyroscope_discarded_samples_total")), "profiles: {{reason}}"),
-		daemon(scope.By("store").Sum(scope.Rate("observatory_redelivery_refused_requests_total")), "replayed requests: {{store}}"))
-}
-
-func storeDisk() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Free disk space of stores", Unit: panel.UnitBytes, Width: 12,
-		Description: panel.Description{
+			daemon(scope.By("reason").Sum(scope.Rate("vm_rows_ignored_total")), "metrics: {{reason}}"),
+			daemon(scope.By("reason").Sum(scope.Rate("vl_rows_dropped_total")), "logs: {{reason}}"),
+			daemon(scope.By("reason").Sum(scope.Rate("tempo_discarded_spans_total")), "traces: {{reason}}"),
+			daemon(scope.By("reason").Sum(scope.Rate("pyroscope_discarded_samples_total")), "profiles: {{reason}}"),
+			daemon(scope.By("store").Sum(scope.Rate("observatory_redelivery_refused_requests_total")), "replayed requests: {{store}}")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Free disk space of stores", Unit: panel.UnitBytes, Width: 12,
 			Shows: "Free space on the control node's data volume, as VictoriaMetrics and VictoriaLogs report it.",
 			Bad: fmt.Sprintf("A line approaching %d GiB: there the stores refuse data, the nodes queue it, and this line ends.",
 				platform.StoreReserveGiB()),
 			Next: "Shorten the retention, or enlarge the data volume and restart the control node.",
 		},
-	},
-		daemon("min(vm_free_disk_space_bytes)", "VictoriaMetrics"),
-		daemon("min(vl_free_disk_space_bytes)", "VictoriaLogs"))
-}
-
-func ingestedByStores() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Ingested by stores", Unit: panel.UnitPerSecond, Width: 12,
-		Description: panel.Description{
+			daemon("min(vm_free_disk_space_bytes)", "VictoriaMetrics"),
+			daemon("min(vl_free_disk_space_bytes)", "VictoriaLogs")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Ingested by stores", Unit: panel.UnitPerSecond, Width: 12,
 			Shows: "Samples, log records and spans ingested per second, and new series created.",
 			Bad:   "As many new series as samples: a label changes with every start.",
 			Next:  "Find the label in the metric browser and drop it at the node's collector.",
 		},
-	},
-		daemon("sum("+scope.Rate("vm_rows_inserted_total")+")", "samples"),
-		daemon("sum("+scope.Rate("vl_rows_ingested_total")+")", "log records"),
-		daemon("sum("+scope.Rate("tempo_distributor_spans_received_total")+")", "spans"),
-		daemon("sum("+scope.Rate("vm_new_timeseries_created_total")+")", "new series"))
+			daemon("sum("+scope.Rate("vm_rows_inserted_total")+")", "samples"),
+			daemon("sum("+scope.Rate("vl_rows_ingested_total")+")", "log records"),
+			daemon("sum("+scope.Rate("tempo_distributor_spans_received_total")+")", "spans"),
+			daemon("sum("+scope.Rate("vm_new_timeseries_created_total")+")", "new series")),
+	}
 }
 
 // acceptedItems queries the items of one kind that collectors accept per second.

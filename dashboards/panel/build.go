@@ -24,7 +24,7 @@ func (p Panel) build(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 	if err != nil {
 		return dashboard.Panel{}, err
 	}
-	base, text := p.base, p.spec.Description.String()
+	base, text := p.base, p.spec.description()
 	base.Id, base.GridPos = &id, &at
 	base.Title, base.Description = &p.spec.Title, &text
 	base.Datasource, base.Targets = ref, targets
@@ -70,7 +70,7 @@ func (p Panel) fields() *dashboard.FieldConfigSource {
 	if p.spec.Max > 0 {
 		config.Defaults.Max = &p.spec.Max
 	}
-	if p.spec.Description.EmptyWhenHealthy != "" {
+	if p.spec.EmptyWhenHealthy != "" {
 		none := "none"
 		config.Defaults.NoValue = &none
 	}

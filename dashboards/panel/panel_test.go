@@ -15,7 +15,7 @@ import (
 func spec(change func(*panel.Spec)) panel.Spec {
 	s := panel.Spec{
 		Title: "Load", Unit: panel.UnitCount, Width: 24,
-		Description: panel.Description{Shows: "The load.", Bad: "A high one.", Next: "Look."},
+		Shows: "The load.", Bad: "A high one.", Next: "Look.",
 	}
 	if change != nil {
 		change(&s)
@@ -41,11 +41,11 @@ func TestRejectsIncompletePanels(t *testing.T) {
 	}{
 		"no title":             {series(func(s *panel.Spec) { s.Title = "" }), "title is empty"},
 		"no unit":              {series(func(s *panel.Spec) { s.Unit = "" }), "unit is empty"},
-		"no shows":             {series(func(s *panel.Spec) { s.Description.Shows = "" }), "description.Shows is empty"},
-		"no bad":               {series(func(s *panel.Spec) { s.Description.Bad = "" }), "description.Bad is empty"},
-		"no next":              {series(func(s *panel.Spec) { s.Description.Next = "" }), "description.Next is empty"},
-		"is no sentence":       {series(func(s *panel.Spec) { s.Description.Bad = "high" }), "end it with a full stop"},
-		"fault is no sentence": {series(func(s *panel.Spec) { s.Description.EmptyWhenHealthy = "a fault" }), "EmptyWhenHealthy"},
+		"no shows":             {series(func(s *panel.Spec) { s.Shows = "" }), "description.Shows is empty"},
+		"no bad":               {series(func(s *panel.Spec) { s.Bad = "" }), "description.Bad is empty"},
+		"no next":              {series(func(s *panel.Spec) { s.Next = "" }), "description.Next is empty"},
+		"is no sentence":       {series(func(s *panel.Spec) { s.Bad = "high" }), "end it with a full stop"},
+		"fault is no sentence": {series(func(s *panel.Spec) { s.EmptyWhenHealthy = "a fault" }), "EmptyWhenHealthy"},
 		"no query":             {panel.TimeSeries(spec(nil)), "no queries"},
 		"empty query":          {panel.TimeSeries(spec(nil), panel.Metrics("", "")), "query A has no expression"},
 		"two datasources":      {panel.TimeSeries(spec(nil), query(), panel.Logs("*", 10)), "one datasource per panel"},
@@ -67,7 +67,7 @@ func TestRejectsIncompletePanels(t *testing.T) {
 func TestReportsAllErrorsAtOnce(t *testing.T) {
 	board := boardOf(
 		series(func(s *panel.Spec) { s.Title = "One"; s.Unit = "" }),
-		series(func(s *panel.Spec) { s.Title = "Two"; s.Description.Next = "" }),
+		series(func(s *panel.Spec) { s.Title = "Two"; s.Next = "" }),
 	)
 	board.Refresh = ""
 	_, err := board.Render()
@@ -80,11 +80,12 @@ func TestReportsAllErrorsAtOnce(t *testing.T) {
 
 type renderedBoard struct {
 	Panels []struct {
-		ID      int                                         `json:"id"`
-		Type    string                                      `json:"type"`
-		GridPos struct{ X, Y, W, H int }                    `json:"gridPos"`
-		Targets []map[string]any                            `json:"targets"`
-		Config  struct{ Defaults struct{ NoValue string } } `json:"fieldConfig"`
+		ID          int `json:"id"`
+		Description string
+		Type        string                                      `json:"type"`
+		GridPos     struct{ X, Y, W, H int }                    `json:"gridPos"`
+		Targets     []map[string]any                            `json:"targets"`
+		Config      struct{ Defaults struct{ NoValue string } } `json:"fieldConfig"`
 	} `json:"panels"`
 }
 
@@ -149,12 +150,10 @@ func TestRendersQueriesForEachPlugin(t *testing.T) {
 }
 
 func TestEmptyWhenHealthySurvivesRendering(t *testing.T) {
-	d := panel.Description{Shows: "A.", Bad: "B.", Next: "C.", EmptyWhenHealthy: "a full queue."}
-	require.Equal(t, "a full queue.", panel.EmptyWhenHealthy(d.String()))
-	d.EmptyWhenHealthy = ""
-	require.Empty(t, panel.EmptyWhenHealthy(d.String()))
-	marked := render(t, boardOf(series(func(s *panel.Spec) { s.Description.EmptyWhenHealthy = "a fault." })))
-	require.Equal(t, "none", marked.Panels[1].Config.Defaults.NoValue)
+	marked := render(t, boardOf(series(func(s *panel.Spec) { s.EmptyWhenHealthy = "a full queue." }))).Panels[1]
+	require.Equal(t, "a full queue.", panel.EmptyWhenHealthy(marked.Description))
+	require.Equal(t, "none", marked.Config.Defaults.NoValue)
+	require.Empty(t, panel.EmptyWhenHealthy(render(t, boardOf(series(nil))).Panels[1].Description))
 }
 
 func TestLinksKeepGrafanaVariables(t *testing.T) {

@@ -111,7 +111,7 @@ func (b Board) PredefinedFile() string { return b.UID + ".json" }
 
 func (b Board) predefined(p Panel) (predefinedPanel, error) {
 	out := predefinedPanel{
-		Title: p.spec.Title, Description: p.spec.Description.String(), Unit: p.spec.Unit.word(),
+		Title: p.spec.Title, Description: p.spec.description(), Unit: p.spec.Unit.word(),
 		Width: max(predefinedNarrowest, p.spec.Width*predefinedColumns/gridColumns),
 	}
 	var errs []error

@@ -17,13 +17,22 @@ import (
 
 // Spec is what every panel must define.
 type Spec struct {
-	Title       string
-	Unit        Unit
-	Description Description
-	Width       int // of 24 columns
-	Height      int // in Grafana's grid units; 0 is the kind's default
+	Title string
+	Unit  Unit
+	Width int // of 24 columns
+
+	// The help text. Every part is a full sentence.
+	Shows string // what the panel shows
+	Bad   string // what bad looks like
+	Next  string // what to do next
 
 	// The rest is optional.
+
+	// EmptyWhenHealthy names the fault that fills a panel which is empty while
+	// all is well.
+	EmptyWhenHealthy string
+
+	Height int     // in Grafana's grid units; 0 is the kind's default
 	Limits []Limit // colour steps, ascending; the panel is green below the first
 	Max    float64 // upper end of the axis; 0 = from the data
 	Links  []Link  // links of each value
@@ -206,7 +215,7 @@ func (p plain) Build() (dashboard.Panel, error) {
 }
 
 func (p Panel) validate() error {
-	errs := []error{p.err, p.spec.Description.validate()}
+	errs := []error{p.err, p.spec.validateHelp()}
 	if p.spec.Title == "" {
 		errs = append(errs, errors.New("title is empty"))
 	}

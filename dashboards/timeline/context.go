@@ -15,7 +15,17 @@ const (
 )
 
 func context() panel.Row {
-	return panel.Row{Title: "Context", Panels: []panel.Panel{application(), runs(), traces(), steps()}}
+	return panel.Row{Title: "Context", Panels: []panel.Panel{
+		application(),
+		runs(),
+		panel.TraceList(panel.Spec{
+			Title: "Traces", Unit: panel.UnitNone, Width: 12,
+			Shows: "Traces with spans of the application: its own, which begins at its step or caller, and one per micro-batch of a stream.",
+			Bad:   "None for an application that runs: tracing is off, or its trace was not sampled.",
+			Next:  "Open one: the spans of the phases are the exact timeline; failed and slow tasks have spans of their own.",
+		}, panel.Traces(scope.OneApplication().Spans(), traceLimit)),
+		steps(),
+	}}
 }
 
 // application shows who started the application: Airflow's task, EMR's step, the trace.
@@ -28,11 +38,9 @@ func application() panel.Panel {
 	return panel.Table(panel.Spec{
 		Title: "Application and its caller", Unit: panel.UnitSeconds, Width: 24, Height: 5,
 		Links: append([]panel.Link{links.Trace(panel.Cell(contract.InfoTrace))}, links.Job()...),
-		Description: panel.Description{
-			Shows: "The application's name, trace, EMR step, deploy mode and version of Spark, and Airflow's DAG, task and run, if it named them.",
-			Bad:   "No DAG for an application that Airflow started: its operator does not pass spark.observatory.airflow.* on.",
-			Next:  "Open the trace, which begins at the caller if it passed its trace context on.",
-		},
+		Shows: "The application's name, trace, EMR step, deploy mode and version of Spark, and Airflow's DAG, task and run, if it named them.",
+		Bad:   "No DAG for an application that Airflow started: its operator does not pass spark.observatory.airflow.* on.",
+		Next:  "Open the trace, which begins at the caller if it passed its trace context on.",
 	},
 		column("Wall time", platform.MetricSparkWall, nil),
 		column("Wait", platform.PhaseResourceWait.Metric(), limits.ResourceWait().Steps()))
@@ -66,34 +74,19 @@ func runs() panel.Panel {
 	return panel.Table(panel.Spec{
 		Title: "Runs of the same name", Unit: panel.UnitSeconds, Width: 24, Past: runsPast,
 		Links: []panel.Link{links.Phases(panel.Cell(platform.SparkAppID)), links.Trace(panel.Cell(contract.InfoTrace))},
-		Description: panel.Description{
-			Shows: "The applications of the last seven days that have the name of the chosen one: their wall time and each phase.",
-			Bad:   "A run that differs from the others in one phase.",
-			Next:  "Open that run's phases, and compare its executors and tasks.",
-		},
+		Shows: "The applications of the last seven days that have the name of the chosen one: their wall time and each phase.",
+		Bad:   "A run that differs from the others in one phase.",
+		Next:  "Open that run's phases, and compare its executors and tasks.",
 	}, columns...)
-}
-
-func traces() panel.Panel {
-	return panel.TraceList(panel.Spec{
-		Title: "Traces", Unit: panel.UnitNone, Width: 12,
-		Description: panel.Description{
-			Shows: "Traces with spans of the application: its own, which begins at its step or caller, and one per micro-batch of a stream.",
-			Bad:   "None for an application that runs: tracing is off, or its trace was not sampled.",
-			Next:  "Open one: the spans of the phases are the exact timeline; failed and slow tasks have spans of their own.",
-		},
-	}, panel.Traces(scope.OneApplication().Spans(), traceLimit))
 }
 
 func steps() panel.Panel {
 	duration := scope.Clusters().Metric("observatory_step_duration_seconds")
 	return panel.TimeSeries(panel.Spec{
 		Title: "Duration of EMR steps", Unit: panel.UnitSeconds, Width: 12, Height: 10,
-		Description: panel.Description{
-			Shows: "Duration of the last step of each name on the selected clusters, from its start to its end, as EMR reports it.",
-			Bad:   "A step that takes longer from run to run, or that failed.",
-			Next:  "Choose the step's application above; compare its phases with \"Runs of the same name\".",
-		},
+		Shows: "Duration of the last step of each name on the selected clusters, from its start to its end, as EMR reports it.",
+		Bad:   "A step that takes longer from run to run, or that failed.",
+		Next:  "Choose the step's application above; compare its phases with \"Runs of the same name\".",
 	}, panel.Metrics(scope.PerCluster(platform.LabelStepName, platform.LabelStepState).Max(duration),
 		"{{step_name}}, {{step_state}}"))
 }

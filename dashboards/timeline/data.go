@@ -7,7 +7,32 @@ import (
 )
 
 func shuffle() panel.Row {
-	return panel.Row{Title: "Shuffle and spill", Panels: []panel.Panel{shuffleBytes(), shuffleReads(), fetchWait(), spill()}}
+	return panel.Row{Title: "Shuffle and spill", Panels: []panel.Panel{
+		panel.TimeSeries(panel.Spec{
+			Title: "Shuffle throughput", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
+			Shows: "Shuffle bytes that ended tasks read and wrote, per second.",
+			Bad:   "Many times the input: data is moved that could be filtered or aggregated first.",
+			Next:  "Look for exchanges in the query's plan; broadcast the smaller side of a join.",
+		}, transferred("shuffle_.*")),
+		distribution(panel.Spec{
+			Title: "Shuffle reads", Unit: panel.UnitBytes, Width: 12, Height: 8, Links: links.Job(),
+			Shows: "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
+			Bad:   "A 95th percentile of more than 200 MiB, or far above the median.",
+			Next:  "Raise spark.sql.shuffle.partitions, or split the hot key.",
+		}, "spark_task_shuffle_read_bytes"),
+		panel.TimeSeries(panel.Spec{
+			Title: "Fetch wait", Unit: panel.UnitShare, Width: 12, Links: links.Job(),
+			Shows: "Time that tasks waited for shuffle blocks, as a share of their run time.",
+			Bad:   "A fifth or more: blocks are small, or a node that serves them is overloaded.",
+			Next:  "Look for lost executors in \"Executors removed\" and for busy disks in the EMR Overview.",
+		}, panel.Metrics(taskTimeShare("fetch_wait"), "fetch wait")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
+			Shows: "Bytes that ended tasks spilled per second: their size in memory and on disk.",
+			Bad:   "More on disk than the stage read: tasks sort on the disk.",
+			Next:  "Use more partitions, or more memory per task.",
+		}, panel.Metrics(scope.By("kind").Sum(scope.PerSecond(metric("spark_task_spill_bytes_total"))), "{{kind}}")),
+	}}
 }
 
 // transferred queries the bytes of ended tasks per second, by directions that match.
@@ -16,128 +41,65 @@ func transferred(directions string) panel.Query {
 	return panel.Metrics(scope.By("direction").Sum(scope.PerSecond(selector)), "{{direction}}")
 }
 
-func shuffleBytes() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Shuffle throughput", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Shuffle bytes that ended tasks read and wrote, per second.",
-			Bad:   "Many times the input: data is moved that could be filtered or aggregated first.",
-			Next:  "Look for exchanges in the query's plan; broadcast the smaller side of a join.",
-		},
-	}, transferred("shuffle_.*"))
-}
-
-func shuffleReads() panel.Panel {
-	return distribution(panel.Spec{
-		Title: "Shuffle reads", Unit: panel.UnitBytes, Width: 12, Height: 8, Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
-			Bad:   "A 95th percentile of more than 200 MiB, or far above the median.",
-			Next:  "Raise spark.sql.shuffle.partitions, or split the hot key.",
-		},
-	}, "spark_task_shuffle_read_bytes")
-}
-
-func fetchWait() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Fetch wait", Unit: panel.UnitShare, Width: 12, Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Time that tasks waited for shuffle blocks, as a share of their run time.",
-			Bad:   "A fifth or more: blocks are small, or a node that serves them is overloaded.",
-			Next:  "Look for lost executors in \"Executors removed\" and for busy disks in the EMR Overview.",
-		},
-	}, panel.Metrics(taskTimeShare("fetch_wait"), "fetch wait"))
-}
-
-func spill() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Bytes that ended tasks spilled per second: their size in memory and on disk.",
-			Bad:   "More on disk than the stage read: tasks sort on the disk.",
-			Next:  "Use more partitions, or more memory per task.",
-		},
-	}, panel.Metrics(scope.By("kind").Sum(scope.PerSecond(metric("spark_task_spill_bytes_total"))), "{{kind}}"))
-}
-
 func storage() panel.Row {
 	return panel.Row{Title: "S3", Panels: []panel.Panel{
-		inputAndOutput(), storageTime(), storageRequests(), storageOperations(), commits(), uploads(), uploadTime(),
-	}}
-}
-
-func inputAndOutput() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Input and output", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
-		Description: panel.Description{
+		panel.TimeSeries(panel.Spec{
+			Title: "Input and output", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
 			Shows: "Bytes that ended tasks read as input and wrote as output, per second. A task counts when it ends.",
 			Bad:   "Little output during a long write phase: the time goes into commits or into many small files.",
 			Next:  "Read \"S3 request time\"; the trace shows the commit after the last task.",
-		},
-	}, transferred("input|output"))
-}
-
-func storageTime() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "S3 request time", Unit: panel.UnitCount, Width: 12, Stack: true, Links: links.Job(),
-		Description: panel.Description{
+		}, transferred("input|output")),
+		panel.TimeSeries(panel.Spec{
+			Title: "S3 request time", Unit: panel.UnitCount, Width: 12, Stack: true, Links: links.Job(),
 			Shows: "Request seconds per second in S3A's operations, as the executors measured them: that is, the average number of requests " +
 				"in flight. The parts of an upload run in parallel, and all count.",
 			Bad: "Put or multipart near the number of busy cores, or above it: tasks wait for S3. " +
 				"Rename: the committer copies objects.",
 			Next: "Rename: use the magic committer. Put: read \"S3 requests\" for retries.",
-		},
-	}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}"))
-}
-
-// storageRate queries the increase per second of a counter of the S3A file system.
-func storageRate(counter, legend string) panel.Query {
-	return panel.Metrics(perSecond("hadoop_s3a_"+counter+"_total"), legend)
-}
-
-func storageRequests() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
-		Description: panel.Description{
+		}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}")),
+		panel.TimeSeries(panel.Spec{
+			Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
 			Shows: "Requests of the S3A file system per second, those tried again, and those that S3 throttled until the AWS SDK gave up.",
 			Bad:   "Retries that last: S3 answers 503 Slow Down, since the prefix takes no more.",
 			Next:  "Spread keys over prefixes; write fewer, larger files.",
 		},
-	},
-		storageRate("store_io_request", "requests"),
-		storageRate("store_io_retry", "retries"),
-		storageRate("store_io_throttled", "throttled"))
-}
-
-func storageOperations() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "S3 requests by operation", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
-		Description: panel.Description{
+			storageRate("store_io_request", "requests"),
+			storageRate("store_io_retry", "retries"),
+			storageRate("store_io_throttled", "throttled")),
+		panel.TimeSeries(panel.Spec{
+			Title: "S3 requests by operation", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
 			Shows: "Requests of the S3A file system per second: objects or parts put, streams opened to read, probes (HEAD), listings, " +
 				"deletions and copies.",
 			Bad:  "Copies: the committer renames, and S3 has no rename. More probes and listings than reads and puts: many small files.",
 			Next: "Copies: use the magic committer. Small files: compact the input, write with fewer partitions.",
 		},
-	},
-		storageRate("object_put_request", "put"),
-		storageRate("stream_read_opened", "open"),
-		storageRate("object_metadata_request", "probe"),
-		storageRate("object_list_request", "list"),
-		storageRate("object_delete_request", "delete"),
-		storageRate("object_copy_requests", "copy"))
-}
-
-func uploads() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 12, Links: links.Job(),
-		Description: panel.Description{
+			storageRate("object_put_request", "put"),
+			storageRate("stream_read_opened", "open"),
+			storageRate("object_metadata_request", "probe"),
+			storageRate("object_list_request", "list"),
+			storageRate("object_delete_request", "delete"),
+			storageRate("object_copy_requests", "copy")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Committed by S3A's committers", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
+			Shows: "Bytes that the magic and staging committers committed per second; zero with a committer that renames.",
+			Bad:   "Zero although the application writes to S3: its files are copied once more to be renamed.",
+			Next:  "Set fs.s3a.committer.name to magic, or use EMR's own committer.",
+		}, storageRate("committer_bytes_committed", "committed")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 12, Links: links.Job(),
 			Shows: "Multipart uploads that were begun and aborted, per second.",
 			Bad:   "Aborted uploads: tasks failed or were killed while they wrote.",
 			Next:  "Many uploads of few bytes (\"Input and output\"): write fewer, larger files. Aborted ones: read \"Failed share of tasks\".",
 		},
-	},
-		storageRate("object_multipart_initiated", "begun"),
-		storageRate("object_multipart_aborted", "aborted"))
+			storageRate("object_multipart_initiated", "begun"),
+			storageRate("object_multipart_aborted", "aborted")),
+		uploadTime(),
+	}}
+}
+
+// storageRate queries the increase per second of a counter of the S3A file system.
+func storageRate(counter, legend string) panel.Query {
+	return panel.Metrics(perSecond("hadoop_s3a_"+counter+"_total"), legend)
 }
 
 func uploadTime() panel.Panel {
@@ -146,23 +108,10 @@ func uploadTime() panel.Panel {
 	}
 	return panel.TimeSeries(panel.Spec{
 		Title: "Blocks in upload", Unit: panel.UnitCount, Width: 12, Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Blocks that wait for their upload, and blocks that wait or are being uploaded, on average. A stream counts when it closes.",
-			Bad:   "Most blocks wait: the file system uploads too few at once.",
-			Next:  "Raise fs.s3a.fast.upload.active.blocks and fs.s3a.threads.max, or write with more tasks.",
-		},
+		Shows: "Blocks that wait for their upload, and blocks that wait or are being uploaded, on average. A stream counts when it closes.",
+		Bad:   "Most blocks wait: the file system uploads too few at once.",
+		Next:  "Raise fs.s3a.fast.upload.active.blocks and fs.s3a.threads.max, or write with more tasks.",
 	},
 		seconds("stream_write_queue_duration", "waiting"),
 		seconds("stream_write_time", "waiting or uploading"))
-}
-
-func commits() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Committed by S3A's committers", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Bytes that the magic and staging committers committed per second; zero with a committer that renames.",
-			Bad:   "Zero although the application writes to S3: its files are copied once more to be renamed.",
-			Next:  "Set fs.s3a.committer.name to magic, or use EMR's own committer.",
-		},
-	}, storageRate("committer_bytes_committed", "committed"))
 }

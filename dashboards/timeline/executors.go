@@ -9,69 +9,47 @@ import (
 
 func executors() panel.Row {
 	return panel.Row{Title: "Executors", Panels: []panel.Panel{
-		executorCount(), coreTime(), idleCores(), allocationLatency(), executorsRemoved(),
-	}}
-}
-
-func executorCount() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Executors", Unit: panel.UnitCount, Width: 12, Stack: true, Links: links.Job(),
-		Styles: []panel.Style{
-			{Series: "active", Color: panel.Green}, {Series: "idle", Color: panel.Gray}, {Series: "pending", Color: panel.Orange},
-		},
-		Description: panel.Description{
+		panel.TimeSeries(panel.Spec{
+			Title: "Executors", Unit: panel.UnitCount, Width: 12, Stack: true, Links: links.Job(),
+			Styles: []panel.Style{
+				{Series: "active", Color: panel.Green}, {Series: "idle", Color: panel.Gray}, {Series: "pending", Color: panel.Orange},
+			},
 			Shows: "Executors that run tasks (active), that run none (idle), and that were requested and have not registered (pending).",
 			Bad:   "Executors that stay pending, or idle ones while tasks wait.",
 			Next:  "Pending: look at YARN's containers in the EMR Overview. Idle: the stage has fewer tasks than cores, or a skewed one.",
-		},
-	}, panel.Metrics(scope.By("state").Max(metric("spark_executor_count")), "{{state}}"))
-}
-
-func coreTime() panel.Panel {
-	return panel.TimeSeries(panel.Spec{
-		Title: "Executor cores", Unit: panel.UnitCores, Width: 12, Stack: true, Links: links.Job(),
-		Styles: []panel.Style{
-			{Series: "busy", Color: panel.Green}, {Series: "idle", Color: panel.Gray}, {Series: "missing", Color: panel.Orange},
-		},
-		Description: panel.Description{
+		}, panel.Metrics(scope.By("state").Max(metric("spark_executor_count")), "{{state}}")),
+		panel.TimeSeries(panel.Spec{
+			Title: "Executor cores", Unit: panel.UnitCores, Width: 12, Stack: true, Links: links.Job(),
+			Styles: []panel.Style{
+				{Series: "busy", Color: panel.Green}, {Series: "idle", Color: panel.Gray}, {Series: "missing", Color: panel.Orange},
+			},
 			Shows: "Cores that run a task (busy), that are allocated without one (idle), and that waiting tasks lack (missing).",
 			Bad:   "Many idle cores: they are paid for. Many missing ones: the application would run faster with more executors.",
 			Next:  "Idle: use fewer executors or more partitions. Missing: raise the number of executors or the scaling limit.",
-		},
-	}, panel.Metrics(scope.By("state").Sum(scope.PerSecond(metric("spark_executor_core_time_seconds_total"))), "{{state}}"))
+		}, panel.Metrics(scope.By("state").Sum(scope.PerSecond(metric("spark_executor_core_time_seconds_total"))), "{{state}}")),
+		idleCores(),
+		distribution(panel.Spec{
+			Title: "Executor allocation latency", Unit: panel.UnitSeconds, Width: 8, Limits: limits.ResourceWait().Steps(), Links: links.Job(),
+			Shows: "Time from the request of an executor to its registration: the median and the 95th percentile.",
+			Bad:   "Minutes: the cluster adds nodes, or the queue is full.",
+			Next:  "Compare with the nodes and pending containers in the EMR Overview.",
+		}, "spark_executor_allocation_latency_seconds"),
+		panel.Stat(panel.Spec{
+			Title: "Executors removed", Unit: panel.UnitCount, Width: 8, Links: links.Job(),
+			Shows: "Executors that were removed, by reason.",
+			Bad:   "Any reason but idle: lost, preempted, decommissioned and out of memory cost finished work.",
+			Next: "Memory: raise spark.executor.memoryOverhead. Killed: a signal ended the JVM, as when its host has no memory left. " +
+				"Lost or decommissioned: look at the nodes' states in the EMR Overview.",
+		}, panel.Metrics(scope.By("reason").Sum(scope.GainInRange(metric("spark_executor_removed_total"))), "{{reason}}").Instant()),
+	}}
 }
 
 func idleCores() panel.Panel {
 	cores := func(state scope.Filter) string { return counted("spark_executor_core_time_seconds_total", state) }
 	return panel.Stat(panel.Spec{
 		Title: "Idle share of cores", Unit: panel.UnitShare, Width: 8, Limits: limits.IdleCores(), Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Share of the executors' core time in which a core had no task.",
-			Bad:   "Half or more: the application holds more cores than it uses.",
-			Next:  "Lower spark.dynamicAllocation.maxExecutors or the executors' cores; read \"Skew of the worst stage\".",
-		},
+		Shows: "Share of the executors' core time in which a core had no task.",
+		Bad:   "Half or more: the application holds more cores than it uses.",
+		Next:  "Lower spark.dynamicAllocation.maxExecutors or the executors' cores; read \"Skew of the worst stage\".",
 	}, panel.Metrics(cores(scope.Equal("state", "idle"))+" / "+cores(scope.Match("state", "busy|idle")), "idle").Instant())
-}
-
-func allocationLatency() panel.Panel {
-	return distribution(panel.Spec{
-		Title: "Executor allocation latency", Unit: panel.UnitSeconds, Width: 8, Limits: limits.ResourceWait().Steps(), Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Time from the request of an executor to its registration: the median and the 95th percentile.",
-			Bad:   "Minutes: the cluster adds nodes, or the queue is full.",
-			Next:  "Compare with the nodes and pending containers in the EMR Overview.",
-		},
-	}, "spark_executor_allocation_latency_seconds")
-}
-
-func executorsRemoved() panel.Panel {
-	return panel.Stat(panel.Spec{
-		Title: "Executors removed", Unit: panel.UnitCount, Width: 8, Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Executors that were removed, by reason.",
-			Bad:   "Any reason but idle: lost, preempted, decommissioned and out of memory cost finished work.",
-			Next: "Memory: raise spark.executor.memoryOverhead. Killed: a signal ended the JVM, as when its host has no memory left. " +
-				"Lost or decommissioned: look at the nodes' states in the EMR Overview.",
-		},
-	}, panel.Metrics(scope.By("reason").Sum(scope.GainInRange(metric("spark_executor_removed_total"))), "{{reason}}").Instant())
 }

@@ -11,7 +11,16 @@ import (
 )
 
 func phases() panel.Row {
-	return panel.Row{Title: "Phases", Panels: []panel.Panel{phaseTimeline(), phaseShares(), phaseSeconds()}}
+	return panel.Row{Title: "Phases", Panels: []panel.Panel{
+		phaseTimeline(),
+		panel.Bars(panel.Spec{
+			Title: "Share of the wall time", Unit: panel.UnitShare, Width: 12, Max: 1, Styles: styles(), Links: links.Job(),
+			Shows: "Share of the wall time by phase. Each instant counts for one phase, so the shares add up to 1.",
+			Bad:   "Compute is not the largest part.",
+			Next:  "Start with the largest other part: its row below says why.",
+		}, panel.Metrics(scope.By("phase").Latest(metric(contract.PhaseShare)), "{{phase}}").Instant()),
+		phaseSeconds(),
+	}}
 }
 
 // word returns a phase's name in panels, and its colour.
@@ -57,26 +66,13 @@ func phaseTimeline() panel.Panel {
 	return panel.StateTimeline(panel.Spec{
 		Title: "Phase over time", Unit: panel.UnitNone, Width: 24, Texts: states(),
 		Links: append([]panel.Link{links.Trace(trace)}, links.Job()...),
-		Description: panel.Description{
-			Shows: "The phase of the application at each export, while it runs.",
-			Bad:   "Long stretches of wait, of the driver alone, or of write.",
-			Next:  "Open the exact timeline in the application's trace, which shows phases shorter than an export interval, too.",
-		},
+		Shows: "The phase of the application at each export, while it runs.",
+		Bad:   "Long stretches of wait, of the driver alone, or of write.",
+		Next:  "Open the exact timeline in the application's trace, which shows phases shorter than an export interval, too.",
 	}, panel.Metrics(
 		scope.Named(scope.PerApplication().Max(metric("spark_phase_state")),
 			scope.Newest(metric(platform.MetricApplicationInfo), contract.InfoTrace), contract.InfoTrace),
 		panel.Legend(platform.SparkAppID)))
-}
-
-func phaseShares() panel.Panel {
-	return panel.Bars(panel.Spec{
-		Title: "Share of the wall time", Unit: panel.UnitShare, Width: 12, Max: 1, Styles: styles(), Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Share of the wall time by phase. Each instant counts for one phase, so the shares add up to 1.",
-			Bad:   "Compute is not the largest part.",
-			Next:  "Start with the largest other part: its row below says why.",
-		},
-	}, panel.Metrics(scope.By("phase").Latest(metric(contract.PhaseShare)), "{{phase}}").Instant())
 }
 
 func phaseSeconds() panel.Panel {
@@ -86,10 +82,8 @@ func phaseSeconds() panel.Panel {
 	}
 	return panel.Stat(panel.Spec{
 		Title: "Time by phase", Unit: panel.UnitSeconds, Width: 12, Height: 8, Styles: styles(), Links: links.Job(),
-		Description: panel.Description{
-			Shows: "Time in each phase, so far or at the end of the application.",
-			Bad:   "More seconds of wait or write than earlier runs had.",
-			Next:  "Compare with \"Phase over time\" for when it was spent.",
-		},
+		Shows: "Time in each phase, so far or at the end of the application.",
+		Bad:   "More seconds of wait or write than earlier runs had.",
+		Next:  "Compare with \"Phase over time\" for when it was spent.",
 	}, queries...)
 }
