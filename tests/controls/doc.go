@@ -5,5 +5,6 @@
 // The package also lists every action that the program's policies allow, and why.
 //
 // It exists because the scanners read Terraform or a live account, not a Pulumi
-// program. It makes no requests to AWS. Only tests and the generated reference use it.
+// program. It makes no requests to AWS. All of it is in test files: only its own tests
+// use it, which also render the reference.
 package controls
