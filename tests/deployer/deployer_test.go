@@ -17,6 +17,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/simulator/catalog"
 	"github.com/emr-observatory/emr-observatory/tests/deployer"
@@ -86,7 +87,7 @@ func TestEveryResourceTypeAndFunctionHasItsRow(t *testing.T) {
 			require.Regexp(t, action, a, r.Token)
 		}
 	}
-	require.Empty(t, slices.Sorted(maps.Keys(used)), "add a row for each to tests/deployer/table.go")
+	require.Empty(t, slices.Sorted(maps.Keys(used)), "add a row for each to tests/deployer/table_test.go")
 }
 
 // TestSimulatorKnowsWhatHasARow keeps types and functions that nothing here uses out of
@@ -98,6 +99,20 @@ func TestSimulatorKnowsWhatHasARow(t *testing.T) {
 	}
 	aws := catalog.Packages()["aws"]
 	require.ElementsMatch(t, listed, slices.AppendSeq(slices.Collect(maps.Keys(aws.Resources)), maps.Keys(aws.Functions)))
+}
+
+// isType is false for functions.
+var isType = regexp.MustCompile(`:[A-Z]\w*$`)
+
+// TestLocalCloudCoversEveryRow does for all types what TestEveryTypeOfTheStacksIsCovered of
+// cmd/observatory does for those of the stacks: also those of options that no stack sets.
+func TestLocalCloudCoversEveryRow(t *testing.T) {
+	coverage := localcloud.Coverage()
+	for _, row := range deployer.Rows() {
+		if isType.MatchString(row.Token) {
+			require.Contains(t, coverage, row.Token, "give it a handler in localcloud, or a phrase in localcloud/coverage.go")
+		}
+	}
 }
 
 // TestReferenceIsGenerated renders page and policies, each of which IAM accepts
