@@ -1,8 +1,6 @@
 package controlnode
 
 import (
-	"fmt"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/child"
@@ -37,15 +35,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	c := &ControlNode{}
-	err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
+	children, err := child.Register(ctx, c, TypeToken, name, pulumi.Map{
 		"region": pulumi.String(args.Region), "instanceType": pulumi.String(args.InstanceType), "arch": pulumi.String(args.Arch),
 		"privateIp": pulumi.String(args.PrivateIP), "dataVolumeGiB": pulumi.Int(args.DataVolumeGiB), "ephemeral": pulumi.Bool(args.Ephemeral),
 		"access": pulumi.String(args.Access), "subnetId": args.SubnetID, "vpcId": args.VPCID, "bucket": args.Bucket,
-	}, c, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("register control node %s: %w", name, err)
-	}
-	children, err := child.New(ctx, c, name, opts...)
+	}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +75,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	c.DataVolumeID = volume.ID().ToStringOutput()
 	c.RoleARN, c.RoleName = access.role.Arn, access.role.Name
 	c.Kubeconfig, c.Ready = kubeconfig(at, pki, gate), gate
-	err = ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"instanceId": c.InstanceID, "privateIp": c.PrivateIP, "publicIp": c.PublicIP, "host": c.Host, "dataVolumeId": c.DataVolumeID,
-		"roleArn": c.RoleARN, "roleName": c.RoleName, "kubeconfig": c.Kubeconfig, "apiServer": c.APIServer,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("register outputs of control node %s: %w", name, err)
-	}
-	return c, nil
+	return c, b.RegisterOutputs()
 }
 
 type builder struct {

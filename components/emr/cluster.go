@@ -53,19 +53,15 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	c := &Cluster{}
-	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
+	children, err := child.Register(ctx, c, TypeToken, name, pulumi.Map{
 		"releaseLabel": pulumi.String(args.ReleaseLabel), "applications": pulumi.ToStringArray(args.Applications),
 		"masterCount": pulumi.Int(args.Master.Count), "coreCount": pulumi.Int(args.Core.Count),
 		"subnetId": args.SubnetIDs.ToStringArrayOutput().Index(pulumi.Int(0)), "bucket": args.Bucket, "bootstrapArgs": args.BootstrapArgs,
-	}, c, opts...)
+	}, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("register cluster %s: %w", name, err)
-	}
-	if err := args.logScaledCounts(ctx, c); err != nil {
 		return nil, err
 	}
-	children, err := child.New(ctx, c, name, opts...)
-	if err != nil {
+	if err := args.logScaledCounts(ctx, c); err != nil {
 		return nil, err
 	}
 	b := &builder{Builder: children, args: args}
@@ -105,26 +101,17 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err := b.createWorkers(cluster); err != nil {
 		return nil, err
 	}
-	return c, c.setOutputs(ctx, cluster, b.logURI(), p)
+	c.setOutputs(cluster, b.logURI(), p)
+	return c, b.RegisterOutputs()
 }
 
 // setOutputs sets the component's outputs.
-func (c *Cluster) setOutputs(ctx *pulumi.Context, cluster *emr.Cluster, logURI pulumi.StringOutput, p parts) error {
+func (c *Cluster) setOutputs(cluster *emr.Cluster, logURI pulumi.StringOutput, p parts) {
 	c.ClusterID, c.MasterDNS, c.LogURI = cluster.ID().ToStringOutput(), cluster.MasterPublicDns, logURI
 	c.ServiceRoleARN, c.InstanceProfileARN = p.service.arn, p.node.profileARN
 	c.NodeRoleARN, c.NodeRoleName = p.node.arn, p.node.name
 	c.MasterSecurityGroupID, c.CoreSecurityGroupID = p.groups[groupMaster].Ready, p.groups[groupCore].Ready
 	c.ServiceAccessSecurityGroupID = p.groups[groupServiceAccess].Ready
-	err := ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN, "logUri": c.LogURI,
-		"nodeRoleArn": c.NodeRoleARN, "nodeRoleName": c.NodeRoleName, "instanceProfileArn": c.InstanceProfileARN,
-		"masterSecurityGroupId": c.MasterSecurityGroupID, "coreSecurityGroupId": c.CoreSecurityGroupID,
-		"serviceAccessSecurityGroupId": c.ServiceAccessSecurityGroupID,
-	})
-	if err != nil {
-		return fmt.Errorf("register outputs of the cluster: %w", err)
-	}
-	return nil
 }
 
 type builder struct {

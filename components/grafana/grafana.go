@@ -81,11 +81,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	g := &Grafana{}
-	if err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{"endpoints": args.Endpoints, "grafanaUrl": args.GrafanaURL}, g,
-		opts...); err != nil {
-		return nil, fmt.Errorf("register grafana %s: %w", name, err)
-	}
-	children, err := child.New(ctx, g, name, opts...)
+	children, err := child.Register(ctx, g, TypeToken, name, pulumi.Map{"endpoints": args.Endpoints, "grafanaUrl": args.GrafanaURL}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +95,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	g.DashboardURLs = urls.ToStringMapOutput()
-	if err := ctx.RegisterResourceOutputs(g, pulumi.Map{"dashboardUrls": g.DashboardURLs}); err != nil {
-		return nil, fmt.Errorf("register outputs of grafana %s: %w", name, err)
-	}
-	return g, nil
+	return g, b.RegisterOutputs()
 }
 
 type builder struct {

@@ -72,15 +72,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	n := &Network{}
-	err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
+	children, err := child.Register(ctx, n, TypeToken, name, pulumi.Map{
 		"region": pulumi.String(args.Region), "cidr": pulumi.String(args.CIDR), "existingVpcId": pulumi.String(args.VPCID),
 		"nat": pulumi.Bool(args.NAT && args.VPCID == ""), "operatorCidrs": pulumi.ToStringArray(args.OperatorCIDRs),
 		"publicControl": pulumi.Bool(args.PublicControl),
-	}, n, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("register network %s: %w", name, err)
-	}
-	children, err := child.New(ctx, n, name, opts...)
+	}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +107,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	n.S3PrefixListID = v.s3PrefixList
 	n.ControlSecurityGroupID = groups[groupControl].Ready
 	n.ObservedSecurityGroupID = groups[groupObserved].Ready
-	return n, ctx.RegisterResourceOutputs(n, pulumi.Map{
-		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "zone": n.Zone, "controlSubnetId": n.ControlSubnetID, "controlZone": n.ControlZone,
-		"s3PrefixListId":         n.S3PrefixListID,
-		"controlSecurityGroupId": n.ControlSecurityGroupID, "observedSecurityGroupId": n.ObservedSecurityGroupID,
-	})
+	return n, b.RegisterOutputs()
 }
 
 type builder struct {

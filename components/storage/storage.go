@@ -45,16 +45,12 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	s := &Storage{}
-	err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
+	children, err := child.Register(ctx, s, TypeToken, name, pulumi.Map{
 		"ephemeral": pulumi.Bool(args.Ephemeral), "tempoRetention": pulumi.String(schema.Days(args.Retention.TempoDays).String()),
 		"pyroscopeRetention":    pulumi.String(schema.Days(args.Retention.PyroscopeDays).String()),
 		"logRetentionDays":      pulumi.Int(args.Retention.LogDays),
 		"artifactRetentionDays": pulumi.Int(args.Retention.ArtifactDays),
-	}, s, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("register storage %s: %w", name, err)
-	}
-	children, err := child.New(ctx, s, name, opts...)
+	}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +76,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	s.setOutputs(ctx, data, logs, key, dataReady, logsReady)
-	return s, ctx.RegisterResourceOutputs(s, pulumi.Map{
-		"dataBucket": s.DataBucket, "dataBucketArn": s.DataBucketARN, "logBucket": s.LogBucket, "logBucketArn": s.LogBucketARN,
-		"kmsKeyArn": s.KMSKeyARN, "s3Paths": s.S3Paths,
-	})
+	return s, b.RegisterOutputs()
 }
 
 // Roles of the children: the last part of their names.

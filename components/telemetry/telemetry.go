@@ -47,15 +47,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	t := &Telemetry{}
-	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
+	children, err := child.Register(ctx, t, TypeToken, name, pulumi.Map{
 		"bucket": args.Bucket, "kmsKeyArn": args.KMSKeyARN, "controlPrivateIp": args.ControlPrivateIP,
 		"bootstrapHash": pulumi.String(hash), "controlBinarySha256": pulumi.String(args.ControlBinary.SHA256),
 		"profilerBinarySha256": pulumi.String(args.ProfilerBinary.SHA256),
-	}, t, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("register telemetry %s: %w", name, err)
-	}
-	children, err := child.New(ctx, t, name, opts...)
+	}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +94,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	t.ControlBinaryURI = objectURI(control)
 	t.ControlBinarySHA256 = pulumi.String(args.ControlBinary.SHA256).ToStringOutput()
 	t.ProfilerBinarySHA256 = pulumi.String(args.ProfilerBinary.SHA256).ToStringOutput()
-	err = ctx.RegisterResourceOutputs(t, pulumi.Map{
-		"bootstrapPath": t.BootstrapPath, "bootstrapArgs": t.BootstrapArgs, "bootstrapHash": t.BootstrapHash,
-		"nodePolicyArn": t.NodePolicyARN, "controlBinaryUri": t.ControlBinaryURI, "controlBinarySha256": t.ControlBinarySHA256,
-		"profilerBinaryUri": t.ProfilerBinaryURI, "profilerBinarySha256": t.ProfilerBinarySHA256,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("register outputs of telemetry %s: %w", name, err)
-	}
-	return t, nil
+	return t, b.RegisterOutputs()
 }
 
 // bootstrap renders the action from the artifacts' checksums and the launcher's

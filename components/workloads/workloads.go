@@ -54,15 +54,11 @@ func newWithServers(
 		return nil, err
 	}
 	w := &Workloads{}
-	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
+	children, err := child.Register(ctx, w, TypeToken, name, pulumi.Map{
 		"region": args.Region, "s3Endpoint": pulumi.String(args.S3Endpoint),
 		"tempoRetention": pulumi.String(args.TempoRetention.String()), "pyroscopeRetention": pulumi.String(args.PyroscopeRetention.String()),
 		"metricsRetention": pulumi.String(args.MetricsRetention.String()), "logsRetention": pulumi.String(args.LogsRetention.String()),
-	}, w, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("register workloads %s: %w", name, err)
-	}
-	children, err := child.New(ctx, w, name, opts...)
+	}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +68,7 @@ func newWithServers(
 	if err := w.build(children, args, settings, configured); err != nil {
 		return nil, err
 	}
-	err = ctx.RegisterResourceOutputs(w, pulumi.Map{
-		"namespace": w.Namespace, "grafanaAdminPassword": w.GrafanaAdminPassword, "grafanaCaCertificate": w.GrafanaCACertificate,
-		"grafanaUrl": w.GrafanaURL, "statusUrl": w.StatusURL, "statusPassword": w.StatusPassword, "endpoints": w.Endpoints,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("register outputs of workloads %s: %w", name, err)
-	}
-	return w, nil
+	return w, children.RegisterOutputs()
 }
 
 // workload is a record with its server's configuration.

@@ -5,6 +5,7 @@ package child
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
@@ -21,15 +22,37 @@ type Builder struct {
 	deletedWith pulumi.Resource
 }
 
-// New returns the builder of the children of component, which is named base and
-// was registered with opts. Of opts, only DeletedWith is passed on to the
-// children.
-func New(ctx *pulumi.Context, component pulumi.Resource, base string, opts ...pulumi.ResourceOption) (Builder, error) {
+// Register registers a component and returns the builder of its children. Of opts, only
+// DeletedWith is passed on to them.
+func Register(ctx *pulumi.Context, component pulumi.ComponentResource, token, name string, inputs pulumi.Map,
+	opts ...pulumi.ResourceOption) (Builder, error) {
+	if err := ctx.RegisterComponentResourceV2(token, name, inputs, component, opts...); err != nil {
+		return Builder{}, fmt.Errorf("register %s %s: %w", token, name, err)
+	}
 	parsed, err := pulumi.NewResourceOptions(opts...)
 	if err != nil {
-		return Builder{}, fmt.Errorf("read resource options of %s: %w", base, err)
+		return Builder{}, fmt.Errorf("read resource options of %s: %w", name, err)
 	}
-	return Builder{Ctx: ctx, Parent: component, base: base, deletedWith: parsed.DeletedWith}, nil
+	return Builder{Ctx: ctx, Parent: component, base: name, deletedWith: parsed.DeletedWith}, nil
+}
+
+// RegisterOutputs registers the outputs of the component: its fields with a tag pulumi.
+func (b Builder) RegisterOutputs() error {
+	outputs := pulumi.Map{}
+	component := reflect.ValueOf(b.Parent).Elem()
+	for i := range component.NumField() {
+		if name, tagged := component.Type().Field(i).Tag.Lookup("pulumi"); tagged {
+			value, ok := component.Field(i).Interface().(pulumi.Output)
+			if !ok {
+				return fmt.Errorf("register outputs of %s: %s is no output", b.base, name)
+			}
+			outputs[name] = value
+		}
+	}
+	if err := b.Ctx.RegisterResourceOutputs(b.Parent, outputs); err != nil {
+		return fmt.Errorf("register outputs of %s: %w", b.base, err)
+	}
+	return nil
 }
 
 // Name is the logical name of the child in a role.
