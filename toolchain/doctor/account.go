@@ -183,7 +183,7 @@ func (a account) quota(ctx context.Context, q quota) Check {
 func unread(c Check, err error, actions ...string) Check {
 	c.Found = reason(err)
 	if denied(err) {
-		c.Remedy = allow(actions...)
+		c.Remedy = "allow " + strings.Join(actions, " and ") + " to this identity"
 	}
 	return c
 }
@@ -221,11 +221,7 @@ func (a account) role(ctx context.Context, name, service, why, absent string) Ch
 		return c
 	}
 	if err != nil {
-		c.Found = reason(err)
-		if denied(err) {
-			c.Remedy = allow("iam:GetRole")
-		}
-		return c
+		return unread(c, err, "iam:GetRole")
 	}
 	c.Found, c.OK = aws.ToString(out.Role.Arn), true
 	return c
@@ -253,10 +249,6 @@ func (a account) uncounted() []Check {
 func denied(err error) bool {
 	var answer smithy.APIError
 	return errors.As(err, &answer) && (strings.HasPrefix(answer.ErrorCode(), "AccessDenied") || answer.ErrorCode() == "UnauthorizedOperation")
-}
-
-func allow(actions ...string) string {
-	return "allow " + strings.Join(actions, " and ") + " to this identity"
 }
 
 // reason returns a service's own code and message, or the error on one line.

@@ -33,6 +33,14 @@ type Check struct {
 	Tests  bool   `json:"testsOnly,omitempty"` // only tests need it
 }
 
+// answered returns the check with what was found, which is right, or else with the error.
+func (c Check) answered(found string, err error) Check {
+	if c.Found, c.OK = found, err == nil; err != nil {
+		c.Found = err.Error()
+	}
+	return c
+}
+
 // Error describes a failed check in full.
 func (c Check) Error() string {
 	return fmt.Sprintf("%s: found %s, %s; %s", c.Name, c.Found, c.Rule, c.Remedy)

@@ -97,13 +97,7 @@ func (m machine) goVersion() (string, error) {
 func (m machine) jdk(context.Context) Check {
 	c := Check{Name: "JDK", Rule: "must be JDK 17, in JAVA_HOME or with java on PATH (Spark on EMR 7 runs with Java 17)"}
 	c.Remedy = m.system.install("openjdk-17-jdk-headless", m.system.dnfJDK()) + ", and set JAVA_HOME to it if there are several"
-	home, err := JDK()
-	if err != nil {
-		c.Found = err.Error()
-		return c
-	}
-	c.Found, c.OK = home, true
-	return c
+	return c.answered(JDK())
 }
 
 // JDK returns the home of the JDK 17 that nodes run with: JAVA_HOME, or the
@@ -193,11 +187,8 @@ func (m machine) venv(ctx context.Context) Check {
 // sets Found and OK of c.
 func checkPython(ctx context.Context, c Check, program, imports string) Check {
 	version, err := runProgram(ctx, "", program, "-c", imports+"\nimport sys\nprint('%d.%d.%d' % sys.version_info[:3])")
-	if err != nil {
-		c.Found = err.Error()
-		return c
-	}
-	c.Found, c.OK = version, semver.Compare("v"+version, "v"+minPython) >= 0
+	c = c.answered(version, err)
+	c.OK = c.OK && semver.Compare("v"+version, "v"+minPython) >= 0
 	return c
 }
 
@@ -206,12 +197,7 @@ func (m machine) git(ctx context.Context) Check {
 		Name: "git", Rule: "must be on PATH: go fetches modules with it that a module proxy lacks",
 		Remedy: m.system.install("git", "git"),
 	}
-	version, err := runProgram(ctx, "", "git", "--version")
-	c.Found, c.OK = version, err == nil
-	if err != nil {
-		c.Found = err.Error()
-	}
-	return c
+	return c.answered(runProgram(ctx, "", "git", "--version"))
 }
 
 func (m machine) shellcheck(ctx context.Context) Check {
@@ -220,12 +206,7 @@ func (m machine) shellcheck(ctx context.Context) Check {
 		Tests: true,
 	}
 	version, err := runProgram(ctx, "", "shellcheck", "--version")
-	if err != nil {
-		c.Found = err.Error()
-		return c
-	}
-	c.Found, c.OK = orFallback(shellcheckVersion.FindString(version), "an unknown version"), true
-	return c
+	return c.answered(orFallback(shellcheckVersion.FindString(version), "an unknown version"), err)
 }
 
 func (m machine) chromium(context.Context) Check {
@@ -233,12 +214,7 @@ func (m machine) chromium(context.Context) Check {
 		Name: "Chromium", Rule: "chromium or google-chrome must be on PATH: it opens the status page",
 		Remedy: m.system.install("chromium", "chromium"), Tests: true,
 	}
-	program, err := FindChromium()
-	c.Found, c.OK = program, err == nil
-	if err != nil {
-		c.Found = err.Error()
-	}
-	return c
+	return c.answered(FindChromium())
 }
 
 // FindChromium returns the path of Chromium or Chrome.
