@@ -63,7 +63,7 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, report func(str
 	if err != nil {
 		return m, err
 	}
-	m.sum, m.size, err = sumFile(m.file)
+	m.sum, m.size, err = Sum(m.file)
 	return m, err
 }
 

@@ -28,7 +28,7 @@ func DefaultStore() (Store, error) {
 // what is wrong with the file, and the command that puts it right.
 func (s Store) Path(a Artifact) (string, error) {
 	path := s.pathOf(a.SHA256, a.Name)
-	got, _, err := sumFile(path)
+	got, _, err := Sum(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("artifact %s is not in the store (%s): %s", a.label(), path, a.Build.remedy())
@@ -104,7 +104,8 @@ func (s Store) scratch() (string, error) {
 	return dir, nil
 }
 
-func sumFile(path string) (sum string, size int64, err error) {
+// Sum returns the SHA-256 of a file, in lower-case hex, and its size.
+func Sum(path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", 0, err

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -131,11 +132,7 @@ func scalingMetrics() map[string]metricKind {
 func (r ScalingRule) Unit() string { return scalingMetrics()[r.Metric].unit }
 
 func autoScalingRules() map[string]Rule {
-	var metrics []string
-	for name := range scalingMetrics() {
-		metrics = append(metrics, name)
-	}
-	slices.Sort(metrics)
+	metrics := slices.Sorted(maps.Keys(scalingMetrics()))
 	metric := oneOf(metrics...)
 	metric.Text = "must be a metric that EMR sends to CloudWatch"
 	return map[string]Rule{

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -106,9 +107,7 @@ var rules = mergeRules(
 func mergeRules(parts ...map[string]Rule) map[string]Rule {
 	out := map[string]Rule{}
 	for _, part := range parts {
-		for name, r := range part {
-			out[name] = r
-		}
+		maps.Copy(out, part)
 	}
 	return out
 }

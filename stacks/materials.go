@@ -1,11 +1,8 @@
 package stacks
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -84,22 +81,9 @@ func ownBinary(root string, binary platform.Binary, arch, env string) (telemetry
 	if file == "" {
 		file = filepath.Join(root, "bin", name)
 	}
-	sum, err := sha256Of(file)
+	sum, _, err := artifacts.Sum(file)
 	if err != nil {
 		return telemetry.Staged{}, fmt.Errorf("find the control node's %s: %w; run `make artifacts`, or name the file in %s", binary, err, env)
 	}
 	return telemetry.Staged{Name: name, Arch: arch, SHA256: sum, Path: file}, nil
-}
-
-func sha256Of(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", fmt.Errorf("open: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("read %s: %w", file, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

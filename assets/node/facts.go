@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 	"text/template"
 
@@ -65,12 +66,8 @@ func newFacts() facts {
 
 // with returns a copy of f with more.
 func (f facts) with(more facts) facts {
-	all := facts{}
-	for _, m := range []facts{f, more} {
-		for k, v := range m {
-			all[k] = v
-		}
-	}
+	all := maps.Clone(f)
+	maps.Copy(all, more)
 	return all
 }
 

@@ -1,6 +1,7 @@
 package workloadconfig
 
 import (
+	"maps"
 	"path"
 	"time"
 
@@ -43,9 +44,7 @@ func s3Store(file string, retention time.Duration, prefix platform.Prefix, value
 		"bucket": platform.ConfigBucket, "region": platform.ConfigRegion, "endpoint": platform.ConfigS3Endpoint,
 		"insecure": platform.ConfigS3Insecure, "pathStyle": platform.ConfigS3PathStyle,
 	}
-	for key, value := range values {
-		data[key] = value
-	}
+	maps.Copy(data, values)
 	body, err := render(file, data)
 	if err != nil {
 		return Config{}, err

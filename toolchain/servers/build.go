@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,12 +177,7 @@ func (b Builder) binaryPath(ctx context.Context, name string) (string, error) {
 	}
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s\n%q\n", version, s.buildArgs())
-	names := make([]string, 0, len(files))
-	for n := range files {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(files)) {
 		_, _ = fmt.Fprintf(h, "%s %d\n%s", n, len(files[n]), files[n])
 	}
 	return filepath.Join(b.Dir, name+"-"+hex.EncodeToString(h.Sum(nil))[:16], name), nil

@@ -14,6 +14,7 @@ package servers
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 
@@ -180,9 +181,7 @@ func sources(dir string) (map[string][]byte, error) {
 // files returns what go build reads in the module's folder, by name.
 func (s Server) files() (map[string][]byte, error) {
 	out := map[string][]byte{}
-	for name, body := range s.Sources {
-		out[name] = body
-	}
+	maps.Copy(out, s.Sources)
 	for from, to := range map[string]string{".mod": "go.mod", ".sum": "go.sum"} {
 		body, err := modules.ReadFile("modules/" + s.Name + from)
 		if err != nil {
