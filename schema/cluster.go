@@ -129,7 +129,6 @@ func (c *Cluster) SetDefaults() {
 	c.Core.SetDefaults()
 	c.Core.Count = 2
 	c.Access.SetDefaults()
-	c.Encryption.SetDefaults()
 	c.RuntimeRoles.SetDefaults()
 }
 

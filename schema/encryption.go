@@ -36,9 +36,6 @@ func (Encryption) Help() map[string]string {
 	}
 }
 
-// SetDefaults sets encryption at rest alone.
-func (e *Encryption) SetDefaults() { *e = Encryption{} }
-
 // Refused says of keys that EMR's security configurations have why this one has not.
 func (Encryption) Refused() map[string]decode.Refusal {
 	atRest := decode.Refusal{Rule: "is no key: the stack has one key, which encrypts the data bucket and every disk; other buckets " +

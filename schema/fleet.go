@@ -81,9 +81,8 @@ func (f *Fleet) SetDefaults() {
 // Refused says of keys that EMR's fleets have why these have not.
 func (Fleet) Refused() map[string]decode.Refusal {
 	return map[string]decode.Refusal{
-		"resizeSpecifications": {Rule: "is no key: the AWS provider's version 6 cannot say it",
-			Remedy: "leave it out: EMR then waits without end when it resizes"},
-		"context":              {Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "remove it"},
+		"resizeSpecifications": absent("leave it out: EMR then waits without end when it resizes"),
+		"context":              absent("remove it"),
 		"blockDurationMinutes": {Rule: "is no key: EC2 sells no more spot instances of a defined duration", Remedy: "remove it"},
 	}
 }
@@ -118,9 +117,8 @@ func (FleetType) Refused() map[string]decode.Refusal {
 	return map[string]decode.Refusal{
 		"configurations": {Rule: "is no key: the provider does not read them back, and would replace the cluster after each refresh",
 			Remedy: "write them into the configurations of the cluster"},
-		"priority": {Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "use a strategy that needs none"},
-		"customAmiId": {Rule: "is no key: the AWS provider's version 6 cannot say it",
-			Remedy: "use customAmiId of the cluster, and types of one architecture"},
+		"priority":    absent("use a strategy that needs none"),
+		"customAmiId": absent("use customAmiId of the cluster, and types of one architecture"),
 	}
 }
 

@@ -93,9 +93,6 @@ func (RealmTrust) Help() map[string]string {
 // SetDefaults sets the realm of EMR's guide and the lifetime of its examples.
 func (k *Kerberos) SetDefaults() { *k = Kerberos{Realm: "EC2.INTERNAL", TicketLifetimeHours: 24} }
 
-// SetDefaults sets nothing: all of a trust is the other realm's.
-func (t *RealmTrust) SetDefaults() { *t = RealmTrust{} }
-
 // inClear is the refusal of a password in the configuration.
 func inClear() decode.Refusal {
 	return decode.Refusal{Rule: "is no key: the configuration holds no password in clear", Remedy: "store the password with " +

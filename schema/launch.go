@@ -86,12 +86,10 @@ func (c Cluster) checkBootstrapActions(l *violation.List, path string) {
 	names := map[string]bool{platform.Name: true}
 	for i, b := range c.BootstrapActions {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		name, script := rules["actionName"], rules["actionPath"]
-		l.Require(name.Holds(b.Name), at+".name", b.Name, name.Text, name.Remedy)
+		checkFields(l, at, b)
 		l.Require(!names[b.Name], at+".name", b.Name,
 			"must differ from the others and from "+platform.Name+": logs name actions by it", "rename it")
 		names[b.Name] = true
-		l.Require(script.Holds(b.Path), at+".path", b.Path, script.Text, script.Remedy)
 		for j, a := range b.Args {
 			l.Require(len([]rune(a)) <= maxActionArgument, fmt.Sprintf("%s.args[%d]", at, j), len([]rune(a)),
 				rules["actionArgument"].Text, "read it from a file")

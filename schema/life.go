@@ -120,13 +120,7 @@ func (c Cluster) checkSteps(l *violation.List, path string) {
 }
 
 func (s Step) check(l *violation.List, path string) {
-	for _, f := range []struct{ key, value, rule string }{
-		{"name", s.Name, "stepName"}, {"actionOnFailure", s.ActionOnFailure, "stepAction"}, {"jar", s.Jar, "jar"},
-		{"mainClass", s.MainClass, "mainClass"},
-	} {
-		r := rules[f.rule]
-		l.Require(r.Holds(f.value), path+"."+f.key, f.value, r.Text, r.Remedy)
-	}
+	checkFields(l, path, s)
 	total := 0
 	for _, a := range s.Args {
 		total += len([]rune(a))

@@ -40,8 +40,7 @@ func (m *ManagedScaling) SetDefaults() { *m = ManagedScaling{Unit: UnitInstances
 
 // Refused says of keys that EMR's policy has why this one has not.
 func (ManagedScaling) Refused() map[string]decode.Refusal {
-	r := decode.Refusal{Rule: "is no key: the AWS provider's version 6 cannot say it",
-		Remedy: "leave it out: EMR then scales by its default strategy"}
+	r := absent("leave it out: EMR then scales by its default strategy")
 	return map[string]decode.Refusal{"scalingStrategy": r, "utilizationPerformanceIndex": r}
 }
 

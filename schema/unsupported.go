@@ -9,11 +9,9 @@ import (
 // unsupportedKeys returns the parameters of EMR's API that a cluster cannot have here,
 // by the name that RunJobFlow gives them.
 func unsupportedKeys() map[string]decode.Refusal {
-	const provider = "is no key: the AWS provider's version 6 cannot say it"
 	elsewhere := func(what, key string) decode.Refusal {
 		return decode.Refusal{Rule: "is no key: " + what, Remedy: "use " + key}
 	}
-	absent := func(remedy string) decode.Refusal { return decode.Refusal{Rule: provider, Remedy: remedy} }
 	return map[string]decode.Refusal{
 		"osReleaseLabel": absent("remove it: a new cluster has the newest Amazon Linux of its release; " +
 			"to pin one, name an image in customAmiId"),
@@ -53,8 +51,13 @@ func unsupportedKeys() map[string]decode.Refusal {
 
 // executionRole is the refusal of a step's role.
 func executionRole() decode.Refusal {
-	return decode.Refusal{Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "name the roles in the cluster's " +
-		"runtimeRoles.arns, and submit such steps yourself: `aws emr add-steps --execution-role-arn`"}
+	return absent("name the roles in the cluster's runtimeRoles.arns, and submit such steps yourself: " +
+		"`aws emr add-steps --execution-role-arn`")
+}
+
+// absent is the refusal of what the AWS provider lacks.
+func absent(remedy string) decode.Refusal {
+	return decode.Refusal{Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: remedy}
 }
 
 // Refused says of keys that EMR's steps have why these have not.
