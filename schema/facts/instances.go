@@ -79,23 +79,22 @@ func parse[T any](name string, data []byte) T {
 
 // InstanceTypeNamed returns a type that EMR takes.
 func InstanceTypeNamed(name string) (InstanceType, bool) {
-	types := Instances().Types
-	i, found := slices.BinarySearchFunc(types, name, func(t InstanceType, n string) int { return strings.Compare(t.Name, n) })
-	if !found {
-		return InstanceType{}, false
+	return named(Instances().Types, name, func(t InstanceType) string { return t.Name })
+}
+
+// named returns the entry of a list, sorted by names, that has a name.
+func named[T any](sorted []T, name string, nameOf func(T) string) (entry T, found bool) {
+	i, found := slices.BinarySearchFunc(sorted, name, func(e T, n string) int { return strings.Compare(nameOf(e), n) })
+	if found {
+		entry = sorted[i]
 	}
-	return types[i], true
+	return entry, found
 }
 
 // FamilyOf returns the family of an EC2 instance type.
 func FamilyOf(instanceType string) (Family, bool) {
 	name, _, _ := strings.Cut(instanceType, ".")
-	families := Instances().Families
-	i, found := slices.BinarySearchFunc(families, name, func(f Family, n string) int { return strings.Compare(f.Name, n) })
-	if !found {
-		return Family{}, false
-	}
-	return families[i], true
+	return named(Instances().Families, name, func(f Family) string { return f.Name })
 }
 
 // OnNitro reports whether a type is built on the Nitro System. So are all of bare metal,

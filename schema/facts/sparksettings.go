@@ -2,8 +2,6 @@ package facts
 
 import (
 	_ "embed" // the data files
-	"slices"
-	"strings"
 	"sync"
 )
 
@@ -46,10 +44,5 @@ var sparkSettingFile = sync.OnceValue(func() SparkSettings {
 // SparkSettingNamed returns what Spark takes of a setting; false if it takes any text, or
 // if Spark has no such setting.
 func SparkSettingNamed(name string) (SparkSetting, bool) {
-	all := sparkSettingFile().Settings
-	i, found := slices.BinarySearchFunc(all, name, func(s SparkSetting, n string) int { return strings.Compare(s.Name, n) })
-	if !found {
-		return SparkSetting{}, false
-	}
-	return all[i], true
+	return named(sparkSettingFile().Settings, name, func(s SparkSetting) string { return s.Name })
 }
