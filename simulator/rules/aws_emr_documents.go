@@ -9,36 +9,24 @@ import (
 
 // configurationRules cover the JSON documents of clusters and task groups.
 func configurationRules() []Rule {
-	const source = "EMR Release Guide, Configure applications"
-	good := `[{"Classification":"spark-defaults","Properties":{"spark.ui.port":"0"}}]`
-	remedy := "write [{\"Classification\":…,\"Properties\":{…}}] with string values"
-	rule := "must be a JSON list of {Classification, Properties, Configurations} in exactly that spelling," +
-		" string values only, no empty Configurations"
+	const good = `[{"Classification":"spark-defaults","Properties":{"spark.ui.port":"0"}}]`
+	document := func(typ, fail string) Rule {
+		return Rule{Type: typ, Path: "configurationsJson",
+			Rule: "must be a JSON list of {Classification, Properties, Configurations} in exactly that spelling," +
+				" string values only, no empty Configurations",
+			Remedy: "write [{\"Classification\":…,\"Properties\":{…}}] with string values",
+			Source: "EMR Release Guide, Configure applications", Holds: onString(isClassifications), Pass: good, Fail: fail}
+	}
 	return []Rule{
 		dockerMountRule(),
-		{
-			Type: emrCluster, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source,
-			Holds: onString(isClassifications), Pass: good, Fail: `[{"classification":"spark-defaults"}]`,
-		},
-		{
-			Type: emrCluster, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source,
-			Holds: onString(isClassifications), Pass: good,
-			Fail: `[{"Classification":"core-site","Properties":{"hadoop.prometheus.endpoint.enabled":true}}]`,
-		},
-		{
-			Type: emrCluster, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source,
-			Holds: onString(isClassifications), Pass: good, Fail: `[{"Classification":"core-site","Configurations":[]}]`,
-		},
-		{
-			Type: emrTask, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source, Holds: onString(isClassifications),
-			Pass: good, Fail: `{"Classification":"core-site"}`,
-		},
-		{
-			Type: emrCluster, Path: "configurationsJson",
+		document(emrCluster, `[{"classification":"spark-defaults"}]`),
+		document(emrCluster, `[{"Classification":"core-site","Properties":{"hadoop.prometheus.endpoint.enabled":true}}]`),
+		document(emrCluster, `[{"Classification":"core-site","Configurations":[]}]`),
+		document(emrTask, `{"Classification":"core-site"}`),
+		{Type: emrCluster, Path: "configurationsJson",
 			Rule:   "must not carry a secret: DescribeCluster shows it in clear and it comes back masked",
 			Remedy: "put secrets into Secrets Manager", Source: "terraform-provider-aws issue 12683", Holds: onString(hasNoCredential),
-			Pass: good, Fail: `[{"Classification":"core-site","Properties":{"fs.s3a.secret.key":"x"}}]`,
-		},
+			Pass: good, Fail: `[{"Classification":"core-site","Properties":{"fs.s3a.secret.key":"x"}}]`},
 	}
 }
 
@@ -47,13 +35,11 @@ func dockerMountRule() Rule {
 	const pass = `[{"Classification":"yarn-site","Properties":{"yarn.nodemanager.runtime.linux.docker.default-ro-mounts":"/opt/a:/opt/a"}},` +
 		`{"Classification":"container-executor","Properties":{},"Configurations":[` +
 		`{"Classification":"docker","Properties":{"docker.allowed.ro-mounts":"/etc/passwd,/opt"}}]}]`
-	return Rule{
-		Type: emrCluster, Path: "configurationsJson",
+	return Rule{Type: emrCluster, Path: "configurationsJson",
 		Rule:   "docker.allowed.ro-mounts must contain the source of each default-ro-mounts: YARN starts no container with another mount",
 		Remedy: "set docker.allowed.ro-mounts in the classification docker of container-executor",
-		Source: "Hadoop, Launching Applications Using Docker Containers", Holds: onString(areDefaultMountsAllowed),
-		Pass: pass, Fail: strings.Replace(pass, "/etc/passwd,/opt\"", "/etc/passwd,/op\"", 1),
-	}
+		Source: "Hadoop, Launching Applications Using Docker Containers", Holds: onString(areDefaultMountsAllowed), Pass: pass,
+		Fail: strings.Replace(pass, "/etc/passwd,/opt\"", "/etc/passwd,/op\"", 1)}
 }
 
 // areDefaultMountsAllowed accepts a document that sets no default mounts, or allows

@@ -14,16 +14,16 @@ func fleetRules() []Rule {
 		config := at.prefix + "instanceTypeConfigs[*]"
 		spot := at.prefix + "launchSpecifications.spotSpecifications[*]"
 		out = append(out,
-			Rule{Type: at.typ, Path: config + ".ebsConfigs", Rule: "must be one: the provider drops both of two", Remedy: "use volumesPerInstance",
-				Source: "terraform-provider-aws emr/cluster.go", Holds: maxItems(1), Pass: []any{object{}}, Fail: []any{object{}, object{}}},
-			Rule{Type: at.typ, Path: config, Rule: "bidPrice excludes bidPriceAsPercentageOfOnDemandPrice, " +
-				"which the provider sends as 100 unless it is 0", Source: source + "; terraform-provider-aws emr/cluster.go",
-				Holds: onObject(func(o object) bool { return !isSet(o, "bidPrice") || o["bidPriceAsPercentageOfOnDemandPrice"] == 0.0 }),
-				Pass:  object{"bidPrice": "0.1", "bidPriceAsPercentageOfOnDemandPrice": 0.0}, Fail: object{"bidPrice": "0.1"}},
-			Rule{Type: at.typ, Path: spot + ".timeoutDurationMinutes", Rule: "must be 5 to 1440", Source: source, Holds: between(5, 1440),
-				Pass: 20.0, Fail: 4.0},
-			Rule{Type: at.typ, Path: spot + ".timeoutAction", Rule: "must be SWITCH_TO_ON_DEMAND or TERMINATE_CLUSTER", Source: source,
-				Holds: oneOf("SWITCH_TO_ON_DEMAND", "TERMINATE_CLUSTER"), Pass: "TERMINATE_CLUSTER", Fail: "WAIT"},
+			Rule{Type: at.typ, Path: config + ".ebsConfigs", Rule: "must be one: the provider drops both of two",
+				Remedy: "use volumesPerInstance", Source: "terraform-provider-aws emr/cluster.go", Holds: maxItems(1), Pass: []any{object{}},
+				Fail: []any{object{}, object{}}},
+			Rule{Type: at.typ, Path: config,
+				Rule:   "bidPrice excludes bidPriceAsPercentageOfOnDemandPrice, which the provider sends as 100 unless it is 0",
+				Source: source + "; terraform-provider-aws emr/cluster.go",
+				Holds:  onObject(func(o object) bool { return !isSet(o, "bidPrice") || o["bidPriceAsPercentageOfOnDemandPrice"] == 0.0 }),
+				Pass:   object{"bidPrice": "0.1", "bidPriceAsPercentageOfOnDemandPrice": 0.0}, Fail: object{"bidPrice": "0.1"}},
+			limits(at.typ, spot+".timeoutDurationMinutes", source, "", 5, 1440, 20, 4),
+			enum(at.typ, spot+".timeoutAction", source, "TERMINATE_CLUSTER", "WAIT", "SWITCH_TO_ON_DEMAND", "TERMINATE_CLUSTER"),
 			Rule{Type: at.typ, Path: spot + ".allocationStrategy", Rule: "must be an allocation strategy for spot", Source: source,
 				Holds: oneOf("capacity-optimized", "price-capacity-optimized", "lowest-price", "diversified", "capacity-optimized-prioritized"),
 				Pass:  "diversified", Fail: "cheapest"},
@@ -42,16 +42,12 @@ func fleetTypeRules() []Rule {
 	}
 	given := object{"onDemandSpecifications": []any{object{"allocationStrategy": "lowest-price"}}}
 	return []Rule{
-		{
-			Type: emrCluster, Path: "", Rule: "fleets " + rule, Source: source, Holds: onObject(typesFitFleets),
+		{Type: emrCluster, Rule: "fleets " + rule, Source: source, Holds: onObject(typesFitFleets),
 			Pass: object{"masterInstanceFleet": fleet(1, given), "coreInstanceFleet": fleet(30, given)},
-			Fail: object{"masterInstanceFleet": fleet(1, object{}), "coreInstanceFleet": fleet(6, given)},
-		},
-		{
-			Type: emrTaskFleet, Path: "", Rule: rule, Source: source,
-			Holds: onObject(func(o object) bool { return typesFitFleets(object{"coreInstanceFleet": o}) }),
-			Pass:  fleet(30, given), Fail: fleet(6, object{}),
-		},
+			Fail: object{"masterInstanceFleet": fleet(1, object{}), "coreInstanceFleet": fleet(6, given)}},
+		{Type: emrTaskFleet, Rule: rule, Source: source,
+			Holds: onObject(func(o object) bool { return typesFitFleets(object{"coreInstanceFleet": o}) }), Pass: fleet(30, given),
+			Fail: fleet(6, object{})},
 	}
 }
 

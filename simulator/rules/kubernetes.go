@@ -34,105 +34,62 @@ func isQuantity(s string) bool { _, err := resource.ParseQuantity(s); return err
 func metadataRules() []Rule {
 	const all = "kubernetes:*"
 	return []Rule{
-		{
-			Type: all, Path: "metadata.name", Rule: "must be a DNS subdomain (RFC 1123): lower case letters, digits, - and .",
-			Source: namesDoc, Holds: onString(isObjectName), Pass: "tempo", Fail: "Tempo",
-		},
-		{
-			Type: all, Path: "metadata.namespace", Rule: "must be a DNS label (RFC 1123)", Source: namesDoc,
-			Holds: passes(validation.IsDNS1123Label), Pass: "observatory", Fail: "Observatory",
-		},
-		{
-			Type: all, Path: "metadata.labels", Rule: "keys must be qualified names", Source: "Kubernetes docs, Labels and selectors",
-			Holds: onObject(hasQualifiedKeys), Pass: object{"app.kubernetes.io/name": "x"}, Fail: object{"a b": "x"},
-		},
-		{
-			Type: all, Path: "metadata.labels.*", Rule: "must be at most 63 characters of letters, digits, -, _ and .",
-			Source: "Kubernetes docs, Labels and selectors", Holds: passes(validation.IsValidLabelValue), Pass: "v1", Fail: "a b",
-		},
-		{
-			Type: all, Path: "metadata.annotations", Rule: "keys must be qualified names", Source: "Kubernetes docs, Annotations",
-			Holds: onObject(hasQualifiedKeys), Pass: object{"a/b": "any text"}, Fail: object{"a b": "x"},
-		},
+		{Type: all, Path: "metadata.name", Rule: "must be a DNS subdomain (RFC 1123): lower case letters, digits, - and .",
+			Source: namesDoc, Holds: onString(isObjectName), Pass: "tempo", Fail: "Tempo"},
+		{Type: all, Path: "metadata.namespace", Rule: "must be a DNS label (RFC 1123)", Source: namesDoc,
+			Holds: passes(validation.IsDNS1123Label), Pass: "observatory", Fail: "Observatory"},
+		{Type: all, Path: "metadata.labels", Rule: "keys must be qualified names", Source: "Kubernetes docs, Labels and selectors",
+			Holds: onObject(hasQualifiedKeys), Pass: object{"app.kubernetes.io/name": "x"}, Fail: object{"a b": "x"}},
+		{Type: all, Path: "metadata.labels.*", Rule: "must be at most 63 characters of letters, digits, -, _ and .",
+			Source: "Kubernetes docs, Labels and selectors", Holds: passes(validation.IsValidLabelValue), Pass: "v1", Fail: "a b"},
+		{Type: all, Path: "metadata.annotations", Rule: "keys must be qualified names", Source: "Kubernetes docs, Annotations",
+			Holds: onObject(hasQualifiedKeys), Pass: object{"a/b": "any text"}, Fail: object{"a b": "x"}},
 	}
 }
 
 // coreRules cover core/v1 except pods.
 func coreRules() []Rule {
 	return []Rule{
-		{
-			Type: "kubernetes:core/v1:ConfigMap", Path: "data", Rule: "keys must use letters, digits, -, _ and .",
-			Source: "Kubernetes docs, ConfigMaps", Holds: onObject(hasDataKeys), Pass: object{"tempo.yaml": "x"},
-			Fail: object{"a/b": "x"},
-		},
-		{
-			Type: "kubernetes:core/v1:ConfigMap", Path: "", Rule: "must be at most 1 MiB", Source: "Kubernetes docs, ConfigMaps",
+		{Type: "kubernetes:core/v1:ConfigMap", Path: "data", Rule: "keys must use letters, digits, -, _ and .",
+			Source: "Kubernetes docs, ConfigMaps", Holds: onObject(hasDataKeys), Pass: object{"tempo.yaml": "x"}, Fail: object{"a/b": "x"}},
+		{Type: "kubernetes:core/v1:ConfigMap", Rule: "must be at most 1 MiB", Source: "Kubernetes docs, ConfigMaps",
 			Holds: onObject(fitsConfigMap), Pass: object{"data": object{"a": "x"}},
-			Fail: object{"data": object{"a": strings.Repeat("x", 1<<20+1)}},
-		},
-		{
-			Type: "kubernetes:core/v1:Secret", Path: "stringData", Rule: "keys must use letters, digits, -, _ and .",
-			Source: "Kubernetes docs, Secrets", Holds: onObject(hasDataKeys), Pass: object{"password": "x"}, Fail: object{"a/b": "x"},
-		},
-		{
-			Type: "kubernetes:core/v1:Service", Path: "spec.type", Rule: "must be ClusterIP, NodePort, LoadBalancer or ExternalName",
-			Source: "Kubernetes API, ServiceSpec", Holds: oneOf("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
-			Pass: "ClusterIP", Fail: "clusterIP",
-		},
-		{
-			Type: "kubernetes:core/v1:Service", Path: "metadata.name", Rule: "must be a DNS label (RFC 1035): begin with a letter",
-			Source: namesDoc, Holds: passes(validation.IsDNS1035Label), Pass: "tempo", Fail: "4tempo",
-		},
-		{
-			Type: "kubernetes:core/v1:Service", Path: "spec.ports[*].port", Rule: "must be 1 to 65535",
-			Source: "Kubernetes API, ServicePort", Holds: between(1, 65535), Pass: 3200.0, Fail: 0.0,
-		},
-		{
-			Type: "kubernetes:core/v1:Service", Path: "spec.ports", Rule: "several ports each need their own name",
+			Fail: object{"data": object{"a": strings.Repeat("x", 1<<20+1)}}},
+		{Type: "kubernetes:core/v1:Secret", Path: "stringData", Rule: "keys must use letters, digits, -, _ and .",
+			Source: "Kubernetes docs, Secrets", Holds: onObject(hasDataKeys), Pass: object{"password": "x"}, Fail: object{"a/b": "x"}},
+		enum("kubernetes:core/v1:Service", "spec.type", "Kubernetes API, ServiceSpec", "ClusterIP", "clusterIP", "ClusterIP", "NodePort",
+			"LoadBalancer", "ExternalName"),
+		{Type: "kubernetes:core/v1:Service", Path: "metadata.name", Rule: "must be a DNS label (RFC 1035): begin with a letter",
+			Source: namesDoc, Holds: passes(validation.IsDNS1035Label), Pass: "tempo", Fail: "4tempo"},
+		limits("kubernetes:core/v1:Service", "spec.ports[*].port", "Kubernetes API, ServicePort", "", 1, 65535, 3200, 0),
+		{Type: "kubernetes:core/v1:Service", Path: "spec.ports", Rule: "several ports each need their own name",
 			Source: "Kubernetes API, ServicePort", Holds: portsAreNamed, Pass: []any{object{"port": 1.0}},
-			Fail: []any{object{"port": 1.0}, object{"port": 2.0}},
-		},
-		{
-			Type: "kubernetes:core/v1:PersistentVolumeClaim", Path: "spec.accessModes[*]",
-			Rule:   "must be ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod",
-			Source: "Kubernetes docs, Persistent volumes",
-			Holds:  oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), Pass: "ReadWriteOnce", Fail: "RWO",
-		},
-		{
-			Type: "kubernetes:core/v1:PersistentVolumeClaim", Path: "spec.resources.requests.storage", Rule: "must be a quantity",
-			Remedy: "write e.g. 10Gi", Source: "Kubernetes docs, Quantity", Holds: onString(isQuantity), Pass: "10Gi", Fail: "10GB",
-		},
+			Fail: []any{object{"port": 1.0}, object{"port": 2.0}}},
+		enum("kubernetes:core/v1:PersistentVolumeClaim", "spec.accessModes[*]", "Kubernetes docs, Persistent volumes", "ReadWriteOnce",
+			"RWO", "ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
+		{Type: "kubernetes:core/v1:PersistentVolumeClaim", Path: "spec.resources.requests.storage", Rule: "must be a quantity",
+			Remedy: "write e.g. 10Gi", Source: "Kubernetes docs, Quantity", Holds: onString(isQuantity), Pass: "10Gi", Fail: "10GB"},
 	}
 }
 
 // appsRules cover apps/v1 except pods.
 func appsRules() []Rule {
 	out := []Rule{
-		{
-			Type: "kubernetes:apps/v1:Deployment", Path: "spec.strategy.type", Rule: "must be Recreate or RollingUpdate",
-			Source: "Kubernetes API, DeploymentStrategy", Holds: oneOf("Recreate", "RollingUpdate"), Pass: "Recreate", Fail: "recreate",
-		},
-		{
-			Type: "kubernetes:apps/v1:Deployment", Path: "spec.replicas", Rule: "must not be negative",
-			Source: "Kubernetes API, DeploymentSpec", Holds: between(0, 1e6), Pass: 1.0, Fail: -1.0,
-		},
-		{
-			Type: "kubernetes:apps/v1:Deployment", Path: "spec.strategy", Rule: "Recreate takes no rollingUpdate",
+		enum("kubernetes:apps/v1:Deployment", "spec.strategy.type", "Kubernetes API, DeploymentStrategy", "Recreate", "recreate",
+			"Recreate", "RollingUpdate"),
+		{Type: "kubernetes:apps/v1:Deployment", Path: "spec.replicas", Rule: "must not be negative",
+			Source: "Kubernetes API, DeploymentSpec", Holds: between(0, 1e6), Pass: 1.0, Fail: -1.0},
+		{Type: "kubernetes:apps/v1:Deployment", Path: "spec.strategy", Rule: "Recreate takes no rollingUpdate",
 			Source: "Kubernetes API, DeploymentStrategy", Holds: onObject(updateFitsStrategy), Pass: object{"type": "Recreate"},
-			Fail: object{"type": "Recreate", "rollingUpdate": object{}},
-		},
+			Fail: object{"type": "Recreate", "rollingUpdate": object{}}},
 	}
+	selector := object{"matchLabels": object{"a": "b"}}
 	for _, kind := range []string{"Deployment", "DaemonSet"} {
-		out = append(out, Rule{
-			Type: "kubernetes:apps/v1:" + kind, Path: "spec", Rule: "selector.matchLabels must be among the pod template's labels",
-			Source: "Kubernetes API, " + kind + "Spec", Holds: onObject(selectorMatchesTemplate),
-			Pass: object{
-				"selector": object{"matchLabels": object{"a": "b"}}, "template": object{"metadata": object{"labels": object{"a": "b"}}},
-			},
-			Fail: object{
-				"selector": object{"matchLabels": object{"a": "b"}}, "template": object{"metadata": object{"labels": object{"a": "c"}}},
-			},
-		})
+		out = append(out, Rule{Type: "kubernetes:apps/v1:" + kind, Path: "spec",
+			Rule: "selector.matchLabels must be among the pod template's labels", Source: "Kubernetes API, " + kind + "Spec",
+			Holds: onObject(selectorMatchesTemplate),
+			Pass:  object{"selector": selector, "template": object{"metadata": object{"labels": object{"a": "b"}}}},
+			Fail:  object{"selector": selector, "template": object{"metadata": object{"labels": object{"a": "c"}}}}})
 	}
 	return out
 }

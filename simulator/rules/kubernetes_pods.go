@@ -19,75 +19,44 @@ func podRules() []Rule {
 
 func podSpecRules(typ, spec string) []Rule {
 	return []Rule{
-		{
-			Type: typ, Path: spec + ".volumes[*].name", Rule: "must be a DNS label (RFC 1123)", Source: "Kubernetes API, Volume",
-			Holds: passes(validation.IsDNS1123Label), Pass: "data", Fail: "Data",
-		},
-		{
-			Type: typ, Path: spec, Rule: "needs at least one container, and every volumeMount must name one of its volumes",
+		{Type: typ, Path: spec + ".volumes[*].name", Rule: "must be a DNS label (RFC 1123)", Source: "Kubernetes API, Volume",
+			Holds: passes(validation.IsDNS1123Label), Pass: "data", Fail: "Data"},
+		{Type: typ, Path: spec, Rule: "needs at least one container, and every volumeMount must name one of its volumes",
 			Source: "Kubernetes API, PodSpec", Holds: onObject(mountsNameVolumes),
 			Pass: object{"containers": []any{object{"volumeMounts": []any{object{"name": "a"}}}}, "volumes": []any{object{"name": "a"}}},
-			Fail: object{"containers": []any{object{"volumeMounts": []any{object{"name": "b"}}}}, "volumes": []any{object{"name": "a"}}},
-		},
+			Fail: object{"containers": []any{object{"volumeMounts": []any{object{"name": "b"}}}}, "volumes": []any{object{"name": "a"}}}},
 	}
 }
 
 func containerRules(typ, list string) []Rule {
 	at := list + "[*]"
 	out := []Rule{
-		{
-			Type: typ, Path: list, Rule: "container names must be unique", Source: "Kubernetes API, PodSpec", Holds: unique("name"),
-			Pass: []any{object{"name": "a"}}, Fail: []any{object{"name": "a"}, object{"name": "a"}},
-		},
-		{
-			Type: typ, Path: at + ".name", Rule: "must be a DNS label (RFC 1123)", Source: "Kubernetes API, Container",
-			Holds: passes(validation.IsDNS1123Label), Pass: "tempo", Fail: "Tempo",
-		},
-		{
-			Type: typ, Path: at + ".imagePullPolicy", Rule: "must be Always, IfNotPresent or Never",
-			Source: "Kubernetes API, Container", Holds: oneOf("Always", "IfNotPresent", "Never"), Pass: "IfNotPresent",
-			Fail: "ifNotPresent",
-		},
-		{
-			Type: typ, Path: at + ".ports[*].containerPort", Rule: "must be 1 to 65535", Source: "Kubernetes API, ContainerPort",
-			Holds: between(1, 65535), Pass: 4317.0, Fail: 70000.0,
-		},
-		{
-			Type: typ, Path: at + ".ports[*].hostPort", Rule: "must be 1 to 65535", Source: "Kubernetes API, ContainerPort",
-			Holds: between(1, 65535), Pass: 4317.0, Fail: 0.0,
-		},
-		{
-			Type: typ, Path: at + ".ports[*].name", Rule: "must be at most 15 lower case letters, digits and -, with a letter",
-			Source: "Kubernetes API, ContainerPort", Holds: passes(validation.IsValidPortName), Pass: "otlp-grpc",
-			Fail: "opentelemetry-grpc",
-		},
-		{
-			Type: typ, Path: at + ".env[*].name", Rule: "must be an environment variable's name", Source: "Kubernetes API, EnvVar",
-			Holds: passes(validation.IsEnvVarName), Pass: "S3_BUCKET", Fail: "S3 BUCKET",
-		},
-		{
-			Type: typ, Path: at + ".env[*]", Rule: "takes value or valueFrom, not both", Source: "Kubernetes API, EnvVar",
+		{Type: typ, Path: list, Rule: "container names must be unique", Source: "Kubernetes API, PodSpec", Holds: unique("name"),
+			Pass: []any{object{"name": "a"}}, Fail: []any{object{"name": "a"}, object{"name": "a"}}},
+		{Type: typ, Path: at + ".name", Rule: "must be a DNS label (RFC 1123)", Source: "Kubernetes API, Container",
+			Holds: passes(validation.IsDNS1123Label), Pass: "tempo", Fail: "Tempo"},
+		enum(typ, at+".imagePullPolicy", "Kubernetes API, Container", "IfNotPresent", "ifNotPresent", "Always", "IfNotPresent", "Never"),
+		limits(typ, at+".ports[*].containerPort", "Kubernetes API, ContainerPort", "", 1, 65535, 4317, 70000),
+		limits(typ, at+".ports[*].hostPort", "Kubernetes API, ContainerPort", "", 1, 65535, 4317, 0),
+		{Type: typ, Path: at + ".ports[*].name", Rule: "must be at most 15 lower case letters, digits and -, with a letter",
+			Source: "Kubernetes API, ContainerPort", Holds: passes(validation.IsValidPortName), Pass: "otlp-grpc", Fail: "opentelemetry-grpc"},
+		{Type: typ, Path: at + ".env[*].name", Rule: "must be an environment variable's name", Source: "Kubernetes API, EnvVar",
+			Holds: passes(validation.IsEnvVarName), Pass: "S3_BUCKET", Fail: "S3 BUCKET"},
+		{Type: typ, Path: at + ".env[*]", Rule: "takes value or valueFrom, not both", Source: "Kubernetes API, EnvVar",
 			Holds: onObject(func(o object) bool { return !isSet(o, "value") || !isSet(o, "valueFrom") }), Pass: object{"value": "x"},
-			Fail: object{"value": "x", "valueFrom": object{}},
-		},
-		{
-			Type: typ, Path: at + ".volumeMounts[*].mountPath", Rule: "must be absolute and without a colon",
-			Source: "Kubernetes API, VolumeMount", Holds: matches(`^/[^:]*$`), Pass: "/data", Fail: "data",
-		},
+			Fail: object{"value": "x", "valueFrom": object{}}},
+		{Type: typ, Path: at + ".volumeMounts[*].mountPath", Rule: "must be absolute and without a colon",
+			Source: "Kubernetes API, VolumeMount", Holds: matches(`^/[^:]*$`), Pass: "/data", Fail: "data"},
 	}
 	for _, part := range []string{"requests", "limits"} {
-		out = append(out, Rule{
-			Type: typ, Path: at + ".resources." + part + ".*", Rule: "must be a quantity", Remedy: "write e.g. 100m or 256Mi",
-			Source: "Kubernetes docs, Quantity", Holds: onString(isQuantity), Pass: "256Mi", Fail: "256MB",
-		})
+		out = append(out, Rule{Type: typ, Path: at + ".resources." + part + ".*", Rule: "must be a quantity",
+			Remedy: "write e.g. 100m or 256Mi", Source: "Kubernetes docs, Quantity", Holds: onString(isQuantity), Pass: "256Mi", Fail: "256MB"})
 	}
 	for _, probe := range []string{"livenessProbe", "readinessProbe"} {
-		out = append(out, Rule{
-			Type: typ, Path: at + "." + probe, Rule: "takes exactly one of exec, grpc, httpGet and tcpSocket",
+		out = append(out, Rule{Type: typ, Path: at + "." + probe, Rule: "takes exactly one of exec, grpc, httpGet and tcpSocket",
 			Source: "Kubernetes API, Probe",
 			Holds:  onObject(func(o object) bool { return exactlyOne(o, "exec", "grpc", "httpGet", "tcpSocket") }),
-			Pass:   object{"httpGet": object{}}, Fail: object{"httpGet": object{}, "exec": object{}},
-		})
+			Pass:   object{"httpGet": object{}}, Fail: object{"httpGet": object{}, "exec": object{}}})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ package rules
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,23 @@ func All() []Rule {
 		metadataRules(), coreRules(), appsRules(), podRules(),
 		grafanaRules(), generatedRules(), providerRules(),
 	)
+}
+
+// enum returns the rule that a string is one of several.
+func enum(typ, path, source, pass, fail string, values ...string) Rule {
+	last := len(values) - 1
+	return Rule{
+		Type: typ, Path: path, Rule: "must be " + strings.Join(values[:last], ", ") + " or " + values[last], Source: source,
+		Holds: oneOf(values...), Pass: pass, Fail: fail,
+	}
+}
+
+// limits returns the rule that a number is from low to high, both included. unit may be "".
+func limits(typ, path, source, unit string, low, high, pass, fail float64) Rule {
+	return Rule{
+		Type: typ, Path: path, Rule: strings.TrimSpace(fmt.Sprintf("must be %.0f to %.0f %s", low, high, unit)), Source: source,
+		Holds: between(low, high), Pass: pass, Fail: fail,
+	}
 }
 
 // all caches the rules: compiling their patterns for every check takes milliseconds.
