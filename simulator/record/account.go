@@ -154,11 +154,7 @@ func (a *Account) End(id string) {
 }
 
 // HasEnded reports whether End was called for a resource.
-func (a *Account) HasEnded(id string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.ended[id]
-}
+func (a *Account) HasEnded(id string) bool { return of(a, a.ended, id) }
 
 // LoseServiceRole removes the account's service-linked role of a service, such as
 // spot.amazonaws.com: a new account has none.
@@ -166,12 +162,6 @@ func (a *Account) LoseServiceRole(service string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lacking[service] = true
-}
-
-func (a *Account) lacksServiceRole(service string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.lacking[service]
 }
 
 // Remove removes a resource that no longer exists and frees its name and
@@ -204,11 +194,7 @@ func (a *Account) Remove(r Resource) {
 
 // Exists reports whether a resource is in the account: the engine has created it,
 // or named it in a request, and has not deleted it.
-func (a *Account) Exists(typ, id string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.existing[typ+" "+id]
-}
+func (a *Account) Exists(typ, id string) bool { return of(a, a.existing, typ+" "+id) }
 
 // ClaimName reserves the name of a resource that is about to be created. Like
 // the service, it refuses a name that exists. Call release if creation fails.
@@ -241,17 +227,11 @@ func (a *Account) subnet(id string) (subnet, bool) {
 	return s, ok
 }
 
-// zone returns the zone of a volume or an instance, "" if it is not known.
-func (a *Account) zone(id string) string {
+// of returns what one of the account's maps has for a key, or the zero value.
+func of[V any](a *Account, known map[string]V, key string) V {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.zones[id]
-}
-
-func (a *Account) defaultSecurityGroup(vpc string) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.defaultGroups[vpc]
+	return known[key]
 }
 
 func (a *Account) interfacePlacement(id string) (placement, bool) {

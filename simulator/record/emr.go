@@ -24,15 +24,13 @@ func emrFillers() map[string]filler {
 		},
 		"aws:emr/instanceFleet:InstanceFleet": func(d *draft) error {
 			d.setID(newEMRID("if-"))
-			d.setDefault("provisionedOnDemandCapacity", 0)
-			d.setDefault("provisionedSpotCapacity", 0)
+			d.setDefaults(result{"provisionedOnDemandCapacity": 0, "provisionedSpotCapacity": 0})
 			return nil
 		},
 		"aws:emr/managedScalingPolicy:ManagedScalingPolicy": joinedID("clusterId"),
 		"aws:emr/securityConfiguration:SecurityConfiguration": func(d *draft) error {
 			d.setID(d.text("name"))
-			d.setDefault("creationDate", now())
-			d.setDefault("namePrefix", "")
+			d.setDefaults(result{"creationDate": now(), "namePrefix": ""})
 			return nil
 		},
 		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration": func(d *draft) error {
@@ -48,11 +46,10 @@ func cluster(d *draft) error {
 	d.setID(newEMRID("j-"))
 	d.setDefault("arn", d.regionalARN("elasticmapreduce", "cluster/"+d.id))
 	d.set("clusterState", "WAITING")
-	d.setDefault("keepJobFlowAliveWhenNoSteps", true)
-	d.setDefault("terminationProtection", false)
-	d.setDefault("visibleToAllUsers", true)
-	d.setDefault("stepConcurrencyLevel", 1)
-	d.setDefault("scaleDownBehavior", "TERMINATE_AT_TASK_COMPLETION")
+	d.setDefaults(result{
+		"keepJobFlowAliveWhenNoSteps": true, "terminationProtection": false, "visibleToAllUsers": true, "stepConcurrencyLevel": 1,
+		"scaleDownBehavior": "TERMINATE_AT_TASK_COMPLETION",
+	})
 	d.completeGroup("masterInstanceGroup", "ig-")
 	d.completeGroup("coreInstanceGroup", "ig-")
 	d.completeGroup("masterInstanceFleet", "if-")

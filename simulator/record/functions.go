@@ -26,7 +26,7 @@ func (a *Account) Call(token string, args resource.PropertyMap) (resource.Proper
 	return resource.NewPropertyMapFromMap(out), nil
 }
 
-// result is the result of a function by its property names.
+// result has values by property name: the result of a function, or outputs of a resource.
 type result = map[string]any
 
 // functions lists the functions by token. Each Go function is named after its token.
@@ -75,7 +75,7 @@ func serviceRoles(a *Account, in map[string]any) (result, error) {
 	names, arns := []any{}, []any{}
 	for name, service := range map[string]string{"AWSServiceRoleForEC2Spot": "spot.amazonaws.com"} {
 		path := "/aws-service-role/" + service + "/"
-		if strings.HasPrefix(path, prefix) && !a.lacksServiceRole(service) {
+		if strings.HasPrefix(path, prefix) && !of(a, a.lacking, service) {
 			names, arns = append(names, name), append(arns, "arn:aws:iam::"+a.ID+":role"+path+name)
 		}
 	}

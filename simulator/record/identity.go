@@ -7,9 +7,7 @@ func iamEntity(kind, prefix string, more func(d *draft)) filler {
 	return func(d *draft) error {
 		d.setID(d.text("name"))
 		d.setDefault("path", "/")
-		d.setDefault("arn", d.iamARN(kind+d.text("path")+d.id))
-		d.setDefault("uniqueId", newIAMID(prefix))
-		d.setDefault("createDate", now())
+		d.setDefaults(result{"arn": d.iamARN(kind + d.text("path") + d.id), "uniqueId": newIAMID(prefix), "createDate": now()})
 		if more != nil {
 			more(d)
 		}
@@ -39,8 +37,7 @@ func joinedID(keys ...string) filler {
 func identityFillers() map[string]filler {
 	return map[string]filler{
 		"aws:iam/role:Role": iamEntity("role", "AROA", func(d *draft) {
-			d.setDefault("maxSessionDuration", 3600)
-			d.setDefault("managedPolicyArns", []any{})
+			d.setDefaults(result{"maxSessionDuration": 3600, "managedPolicyArns": []any{}})
 		}),
 		"aws:iam/instanceProfile:InstanceProfile": iamEntity("instance-profile", "AIPA", nil),
 		"aws:iam/rolePolicy:RolePolicy":           joinedID("role", "name"),
@@ -52,9 +49,7 @@ func identityFillers() map[string]filler {
 			d.setDefault("path", "/")
 			d.setDefault("arn", d.iamARN("policy"+d.text("path")+d.text("name")))
 			d.setID(d.text("arn"))
-			d.setDefault("policyId", newIAMID("ANPA"))
-			d.setDefault("attachmentCount", 0)
-			d.setDefault("description", "")
+			d.setDefaults(result{"policyId": newIAMID("ANPA"), "attachmentCount": 0, "description": ""})
 			return nil
 		},
 	}
@@ -65,14 +60,10 @@ func keyFillers() map[string]filler {
 	return map[string]filler{
 		"aws:kms/key:Key": func(d *draft) error {
 			d.setID(newUUID())
-			d.setDefault("keyId", d.id)
-			d.setDefault("arn", d.regionalARN("kms", "key/"+d.id))
-			d.setDefault("customerMasterKeySpec", "SYMMETRIC_DEFAULT")
-			d.setDefault("keyUsage", "ENCRYPT_DECRYPT")
-			d.setDefault("multiRegion", false)
-			d.setDefault("isEnabled", true)
-			d.setDefault("enableKeyRotation", false)
-			d.setDefault("description", "")
+			d.setDefaults(result{
+				"keyId": d.id, "arn": d.regionalARN("kms", "key/"+d.id), "customerMasterKeySpec": "SYMMETRIC_DEFAULT",
+				"keyUsage": "ENCRYPT_DECRYPT", "multiRegion": false, "isEnabled": true, "enableKeyRotation": false, "description": "",
+			})
 			d.setDefault("policy", `{"Version":"2012-10-17","Statement":[{"Sid":"Enable IAM User Permissions","Effect":"Allow",`+
 				`"Principal":{"AWS":"`+d.iamARN("root")+`"},"Action":"kms:*","Resource":"*"}]}`)
 			return nil

@@ -13,14 +13,9 @@ func instanceFillers() map[string]filler {
 		"aws:ec2/instance:Instance":                 instance,
 		"aws:ec2/volumeAttachment:VolumeAttachment": volumeAttachment,
 		"aws:ebs/volume:Volume": func(d *draft) error {
-			d.setDefault("type", "gp2")
-			d.setDefault("encrypted", false)
-			d.setDefault("kmsKeyId", "")
-			d.setDefault("snapshotId", "")
-			d.setDefault("createTime", now())
+			d.setDefaults(result{"type": "gp2", "encrypted": false, "kmsKeyId": "", "snapshotId": "", "createTime": now()})
 			if d.text("type") == "gp3" {
-				d.setDefault("iops", 3000)
-				d.setDefault("throughput", 125)
+				d.setDefaults(result{"iops": 3000, "throughput": 125})
 			}
 			return ec2Resource("vol-", "volume", nil)(d)
 		},
@@ -29,10 +24,9 @@ func instanceFillers() map[string]filler {
 
 // networkInterface fills in the address that the program chose, or a free one.
 func networkInterface(d *draft) error {
-	d.setDefault("interfaceType", "interface")
-	d.setDefault("sourceDestCheck", true)
-	d.setDefault("macAddress", "0a:"+randomHexPairs(5))
-	d.setDefault("outpostArn", "")
+	d.setDefaults(result{
+		"interfaceType": "interface", "sourceDestCheck": true, "macAddress": "0a:" + randomHexPairs(5), "outpostArn": "",
+	})
 	if err := ec2Resource("eni-", "network-interface", nil)(d); err != nil {
 		return err
 	}
@@ -40,10 +34,9 @@ func networkInterface(d *draft) error {
 	if err != nil {
 		return fmt.Errorf("create network interface: %w", err)
 	}
-	d.setDefault("privateIp", ip.String())
-	d.setDefault("privateIps", []any{ip.String()})
-	d.setDefault("privateIpLists", []any{ip.String()})
-	d.setDefault("privateIpsCount", 0)
+	d.setDefaults(result{
+		"privateIp": ip.String(), "privateIps": []any{ip.String()}, "privateIpLists": []any{ip.String()}, "privateIpsCount": 0,
+	})
 	d.set("privateDnsName", PrivateDNS(d.account.Region(), ip))
 	return nil
 }
@@ -80,7 +73,8 @@ func randomHexPairs(n int) string {
 // API, AttachVolume).
 func volumeAttachment(d *draft) error {
 	volume, machine := d.text("volumeId"), d.text("instanceId")
-	if at, needs := d.account.zone(volume), d.account.zone(machine); at != "" && needs != "" && at != needs && d.r.Outputs == nil {
+	at, needs := of(d.account, d.account.zones, volume), of(d.account, d.account.zones, machine)
+	if at != "" && needs != "" && at != needs && d.r.Outputs == nil {
 		return fmt.Errorf("attach volume: InvalidVolume.ZoneMismatch: %s is in %s, and instance %s in %s", volume, at, machine, needs)
 	}
 	d.setID("vai-" + randomString("0123456789", 10))
@@ -102,17 +96,12 @@ func instance(d *draft) error {
 	if err := d.account.checkOffered(d.text("availabilityZone"), d.text("instanceType")); err != nil && d.r.Outputs == nil {
 		return fmt.Errorf("run instance: %w", err)
 	}
-	d.setDefault("instanceState", "running")
-	d.setDefault("tenancy", "default")
-	d.setDefault("primaryNetworkInterfaceId", newEC2ID("eni-"))
-	d.setDefault("ebsOptimized", false)
-	d.setDefault("monitoring", false)
-	for _, none := range []string{
-		"publicIp", "publicDns", "passwordData", "outpostArn", "keyName", "hostId", "instanceLifecycle", "spotInstanceRequestId",
-		"placementGroup",
-	} {
-		d.setDefault(none, "")
-	}
+	d.setDefaults(result{
+		"instanceState": "running", "tenancy": "default", "primaryNetworkInterfaceId": newEC2ID("eni-"), "ebsOptimized": false,
+		"monitoring": false,
+	})
+	d.setEmpty("publicIp", "publicDns", "passwordData", "outpostArn", "keyName", "hostId", "instanceLifecycle",
+		"spotInstanceRequestId", "placementGroup")
 	d.setRootDevice()
 	return nil
 }

@@ -27,16 +27,12 @@ func networkFillers() map[string]filler {
 		"aws:ec2/vpc:Vpc":       ec2Resource("vpc-", "vpc", vpc),
 		"aws:ec2/subnet:Subnet": ec2Resource("subnet-", "subnet", subnetDefaults),
 		"aws:ec2/routeTable:RouteTable": ec2Resource("rtb-", "route-table", func(d *draft) {
-			d.setDefault("routes", []any{})
-			d.setDefault("propagatingVgws", []any{})
+			d.setDefaults(result{"routes": []any{}, "propagatingVgws": []any{}})
 		}),
 		"aws:ec2/route:Route": func(d *draft) error {
 			to := d.text("destinationCidrBlock") + d.text("destinationPrefixListId") + d.text("destinationIpv6CidrBlock")
 			d.setID(fmt.Sprintf("r-%s%d", d.text("routeTableId"), crc32.ChecksumIEEE([]byte(to))))
-			d.setDefault("origin", "CreateRoute")
-			d.setDefault("state", "active")
-			d.setDefault("instanceId", "")
-			d.setDefault("instanceOwnerId", "")
+			d.setDefaults(result{"origin": "CreateRoute", "state": "active", "instanceId": "", "instanceOwnerId": ""})
 			return nil
 		},
 		"aws:ec2/routeTableAssociation:RouteTableAssociation": func(d *draft) error {
@@ -70,25 +66,20 @@ func firewallFillers() map[string]filler {
 }
 
 func vpc(d *draft) {
-	d.setDefault("defaultSecurityGroupId", newEC2ID("sg-"))
-	d.setDefault("defaultNetworkAclId", newEC2ID("acl-"))
 	d.setDefault("defaultRouteTableId", newEC2ID("rtb-"))
-	d.setDefault("mainRouteTableId", d.text("defaultRouteTableId"))
-	d.setDefault("dhcpOptionsId", newEC2ID("dopt-"))
-	d.setDefault("enableDnsSupport", true)
-	d.setDefault("enableDnsHostnames", false)
-	d.setDefault("instanceTenancy", "default")
-	for _, none := range []string{"ipv6AssociationId", "ipv6CidrBlock", "ipv6CidrBlockNetworkBorderGroup", "ipv6IpamPoolId"} {
-		d.setDefault(none, "")
-	}
+	d.setDefaults(result{
+		"defaultSecurityGroupId": newEC2ID("sg-"), "defaultNetworkAclId": newEC2ID("acl-"), "dhcpOptionsId": newEC2ID("dopt-"),
+		"mainRouteTableId": d.text("defaultRouteTableId"), "enableDnsSupport": true, "enableDnsHostnames": false, "instanceTenancy": "default",
+	})
+	d.setEmpty("ipv6AssociationId", "ipv6CidrBlock", "ipv6CidrBlockNetworkBorderGroup", "ipv6IpamPoolId")
 }
 
 func subnetDefaults(d *draft) {
 	d.setDefault("availabilityZone", d.account.Region()+"a")
-	d.setDefault("availabilityZoneId", zoneID(d.text("availabilityZone")))
-	d.setDefault("mapPublicIpOnLaunch", false)
-	d.setDefault("ipv6CidrBlockAssociationId", "")
-	d.setDefault("privateDnsHostnameTypeOnLaunch", "ip-name")
+	d.setDefaults(result{
+		"availabilityZoneId": zoneID(d.text("availabilityZone")), "mapPublicIpOnLaunch": false, "ipv6CidrBlockAssociationId": "",
+		"privateDnsHostnameTypeOnLaunch": "ip-name",
+	})
 }
 
 // zoneID returns the id of a zone in this account: us-east-1b is use1-az2.
@@ -107,10 +98,10 @@ func zoneID(zone string) string {
 
 func natGateway(d *draft) error {
 	d.setID(newEC2ID("nat-"))
-	d.setDefault("connectivityType", "public")
-	d.setDefault("networkInterfaceId", newEC2ID("eni-"))
-	d.setDefault("associationId", newEC2ID("eipassoc-"))
-	d.setDefault("publicIp", fakePublicAddress(d.r.URN))
+	d.setDefaults(result{
+		"connectivityType": "public", "networkInterfaceId": newEC2ID("eni-"), "associationId": newEC2ID("eipassoc-"),
+		"publicIp": fakePublicAddress(d.r.URN),
+	})
 	if d.text("privateIp") != "" {
 		return nil
 	}
@@ -124,18 +115,13 @@ func natGateway(d *draft) error {
 
 func elasticIP(d *draft) error {
 	d.setID(newEC2ID("eipalloc-"))
-	d.setDefault("allocationId", d.id)
-	d.setDefault("arn", d.regionalARN("ec2", "elastic-ip/"+d.id))
-	d.setDefault("domain", "vpc")
-	d.setDefault("publicIp", fakePublicAddress(d.r.URN))
+	d.setDefaults(result{
+		"allocationId": d.id, "arn": d.regionalARN("ec2", "elastic-ip/"+d.id), "domain": "vpc", "publicIp": fakePublicAddress(d.r.URN),
+	})
 	d.setDefault("publicDns", "ec2-"+strings.ReplaceAll(d.text("publicIp"), ".", "-")+".compute-1.amazonaws.com")
 	d.setDefault("publicIpv4Pool", "amazon")
 	d.setDefault("networkBorderGroup", d.account.Region())
-	for _, none := range []string{
-		"associationId", "carrierIp", "customerOwnedIp", "instance", "networkInterface", "privateDns", "privateIp", "ptrRecord",
-	} {
-		d.setDefault(none, "")
-	}
+	d.setEmpty("associationId", "carrierIp", "customerOwnedIp", "instance", "networkInterface", "privateDns", "privateIp", "ptrRecord")
 	return nil
 }
 
@@ -145,21 +131,17 @@ func fakePublicAddress(owner string) string {
 }
 
 func endpoint(d *draft) error {
-	d.setDefault("vpcEndpointType", "Gateway")
-	d.setDefault("privateDnsEnabled", false)
-	d.setDefault("requesterManaged", false)
-	d.setDefault("state", "available")
-	d.setDefault("policy", `{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}`)
-	d.setDefault("ipAddressType", "ipv4")
+	d.setDefaults(result{
+		"vpcEndpointType": "Gateway", "privateDnsEnabled": false, "requesterManaged": false, "state": "available",
+		"policy":        `{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}`,
+		"ipAddressType": "ipv4",
+	})
 	if d.text("vpcEndpointType") == "Gateway" {
-		d.setDefault("prefixListId", "pl-"+randomHex(8))
-		d.setDefault("cidrBlocks", []any{"52.216.0.0/15"})
+		d.setDefaults(result{"prefixListId": "pl-" + randomHex(8), "cidrBlocks": []any{"52.216.0.0/15"}})
 	} else {
 		d.setDefault("prefixListId", "")
-		d.setDefault(
-			"dnsEntries",
-			[]any{map[string]any{"dnsName": "vpce-" + randomHex(17) + "." + d.text("serviceName"), "hostedZoneId": "Z7HUB22UULQXV"}},
-		)
+		name := "vpce-" + randomHex(17) + "." + d.text("serviceName")
+		d.setDefault("dnsEntries", []any{result{"dnsName": name, "hostedZoneId": "Z7HUB22UULQXV"}})
 		d.setDefault("networkInterfaceIds", []any{newEC2ID("eni-")})
 	}
 	return ec2Resource("vpce-", "vpc-endpoint", nil)(d)
@@ -167,17 +149,15 @@ func endpoint(d *draft) error {
 
 func securityGroupRule(d *draft) error {
 	d.setID(newEC2ID("sgr-"))
-	d.setDefault("arn", d.regionalARN("ec2", "security-group-rule/"+d.id))
-	d.setDefault("securityGroupRuleId", d.id)
+	d.setDefaults(result{"arn": d.regionalARN("ec2", "security-group-rule/"+d.id), "securityGroupRuleId": d.id})
 	return nil
 }
 
 func defaultSecurityGroup(d *draft) error {
-	if id := d.account.defaultSecurityGroup(d.text("vpcId")); id != "" {
+	if id := of(d.account, d.account.defaultGroups, d.text("vpcId")); id != "" {
 		d.setID(id)
 	}
 	return ec2Resource("sg-", "security-group", func(d *draft) {
-		d.setDefault("name", "default")
-		d.setDefault("description", "default VPC security group")
+		d.setDefaults(result{"name": "default", "description": "default VPC security group"})
 	})(d)
 }

@@ -110,6 +110,20 @@ func (d *draft) setDefault(key string, value any) {
 	}
 }
 
+// setDefaults does so for several outputs.
+func (d *draft) setDefaults(values result) {
+	for key, value := range values {
+		d.setDefault(key, value)
+	}
+}
+
+// setEmpty sets outputs that have no value yet to "".
+func (d *draft) setEmpty(keys ...string) {
+	for _, key := range keys {
+		d.setDefault(key, "")
+	}
+}
+
 // set sets an output, also if it has a value.
 func (d *draft) set(key string, value any) {
 	d.out[resource.PropertyKey(key)] = resource.NewPropertyValue(value)

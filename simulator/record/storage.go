@@ -42,29 +42,23 @@ func storageFillers() map[string]filler {
 func bucket(d *draft) error {
 	d.setID(d.text("bucket"))
 	region := d.account.Region()
-	d.setDefault("arn", "arn:aws:s3:::"+d.id)
-	d.setDefault("bucketDomainName", d.id+".s3.amazonaws.com")
-	d.setDefault("bucketRegionalDomainName", d.id+".s3."+region+".amazonaws.com")
-	d.setDefault("hostedZoneId", "Z3AQBSTGFYJSTF")
-	d.setDefault("region", region)
-	d.setDefault("requestPayer", "BucketOwner")
-	d.setDefault("objectLockEnabled", false)
-	d.setDefault("forceDestroy", false)
-	for _, none := range []string{"accelerationStatus", "acl", "policy", "bucketPrefix", "websiteDomain", "websiteEndpoint"} {
-		d.setDefault(none, "")
-	}
+	d.setDefaults(result{
+		"arn": "arn:aws:s3:::" + d.id, "bucketDomainName": d.id + ".s3.amazonaws.com",
+		"bucketRegionalDomainName": d.id + ".s3." + region + ".amazonaws.com", "hostedZoneId": "Z3AQBSTGFYJSTF", "region": region,
+		"requestPayer": "BucketOwner", "objectLockEnabled": false, "forceDestroy": false,
+	})
+	d.setEmpty("accelerationStatus", "acl", "policy", "bucketPrefix", "websiteDomain", "websiteEndpoint")
 	return nil
 }
 
 func object(d *draft) error {
 	d.setID(d.text("key"))
-	d.setDefault("arn", "arn:aws:s3:::"+d.text("bucket")+"/"+d.text("key"))
-	d.setDefault("storageClass", "STANDARD")
-	d.setDefault("versionId", randomString(upperDigits, 32))
-	d.setDefault("contentType", "application/octet-stream")
-	for _, none := range []string{"checksumCrc32", "checksumCrc32c", "checksumCrc64nvme", "checksumSha1", "checksumSha256"} {
-		d.setDefault(none, "") // S3 returns only those that the request names
-	}
+	d.setDefaults(result{
+		"arn": "arn:aws:s3:::" + d.text("bucket") + "/" + d.text("key"), "storageClass": "STANDARD", "versionId": randomString(upperDigits, 32),
+		"contentType": "application/octet-stream",
+	})
+	// S3 returns only those that the request names.
+	d.setEmpty("checksumCrc32", "checksumCrc32c", "checksumCrc64nvme", "checksumSha1", "checksumSha256")
 	body, err := Body(d.in)
 	if err != nil {
 		return fmt.Errorf("put object: %w", err)
@@ -101,9 +95,7 @@ func parameter(d *draft) error {
 	if name != "" && name[0] != '/' {
 		name = "/" + name
 	}
-	d.setDefault("arn", d.regionalARN("ssm", "parameter"+name))
-	d.setDefault("dataType", "text")
-	d.setDefault("tier", "Standard")
+	d.setDefaults(result{"arn": d.regionalARN("ssm", "parameter"+name), "dataType": "text", "tier": "Standard"})
 	if d.text("type") == "SecureString" {
 		d.setDefault("keyId", "alias/aws/ssm")
 	}
