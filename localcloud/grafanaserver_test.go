@@ -161,21 +161,21 @@ func TestGrafanaIsProvisioned(t *testing.T) {
 	} {
 		t.Run(token, func(t *testing.T) {
 			h := grafanaObject{server: server, kind: grafanaKinds()[token]}
-			inputs := resource.NewPropertyMapFromMap(c.inputs)
-			require.NoError(t, h.put(t.Context(), inputs))
+			recorded := simulator.Result{Outputs: resource.NewPropertyMapFromMap(c.inputs)}
+			require.NoError(t, h.put(t.Context(), recorded))
 			require.Equal(t, c.want, stub.objects[c.path])
-			require.NoError(t, h.put(t.Context(), inputs), "replaced")
-			read := simulator.Request{Outputs: inputs}
-			_, exists, err := h.Read(t.Context(), read)
+			require.NoError(t, h.put(t.Context(), recorded), "replaced")
+			exists, err := h.exists(t.Context(), recorded)
 			require.NoError(t, err)
 			require.True(t, exists)
-			require.NoError(t, h.Delete(t.Context(), read))
-			require.NoError(t, h.Delete(t.Context(), read), "deleted by hand")
-			_, exists, err = h.Read(t.Context(), read)
+			request := simulator.Request{Outputs: recorded.Outputs}
+			require.NoError(t, h.remove(t.Context(), request))
+			require.NoError(t, h.remove(t.Context(), request), "deleted by hand")
+			exists, err = h.exists(t.Context(), recorded)
 			require.NoError(t, err)
 			require.False(t, exists)
 			password = "other"
-			err = h.put(t.Context(), inputs)
+			err = h.put(t.Context(), recorded)
 			password = "secret"
 			require.ErrorContains(t, err, "401")
 			require.ErrorContains(t, err, "Invalid username or password")

@@ -1,64 +1,61 @@
 package localcloud
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"github.com/emr-observatory/emr-observatory/simulator"
+	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
 // handlers returns the handlers of the resource types with a real part, by type
 // token. All other types are only recorded.
 func (c *cloud) handlers() map[string]simulator.Handler {
-	h := map[string]simulator.Handler{
-		"aws:s3/bucketV2:BucketV2":                  bucket{cloud: c},
-		"aws:s3/bucketObjectv2:BucketObjectv2":      object{cloud: c},
-		"aws:ec2/vpc:Vpc":                           vpc{},
-		"aws:ec2/subnet:Subnet":                     subnet{cloud: c},
-		"aws:ec2/instance:Instance":                 instance{cloud: c},
-		"aws:ebs/volume:Volume":                     volume{cloud: c},
-		"aws:ec2/volumeAttachment:VolumeAttachment": volumeAttachment{cloud: c},
-		"aws:ssm/parameter:Parameter":               parameter{cloud: c},
-		"aws:iam/role:Role":                         role{cloud: c},
-		"aws:iam/rolePolicy:RolePolicy":             rolePolicy{cloud: c},
-		"aws:iam/instanceProfile:InstanceProfile":   instanceProfile{cloud: c},
-		"aws:iam/policy:Policy":                     managedPolicy{cloud: c},
-
-		"aws:iam/rolePolicyAttachment:RolePolicyAttachment": policyAttachment{cloud: c},
+	h := map[string]simulator.Handler{}
+	for _, parts := range []map[string]part{c.machineParts(), c.reachParts(), c.iamParts(), c.storageParts(), c.kubernetesParts()} {
+		for token, p := range parts {
+			h[token] = p
+		}
 	}
 	maps.Copy(h, EMRHandlers(c.emr))
 	if c.Grafana.Installed() {
 		for token, kind := range grafanaKinds() {
-			h[token] = grafanaObject{server: c.grafanaServer(), kind: kind}
-		}
-	}
-	for token, put := range reachParts() {
-		h[token] = reachPart{cloud: c, put: put}
-	}
-	for group, kinds := range map[string][]string{
-		"apps/v1": {"Deployment", "DaemonSet"},
-		"core/v1": {"ConfigMap", "Secret", "Service", "PersistentVolumeClaim"},
-	} {
-		for _, kind := range kinds {
-			h["kubernetes:"+group+":"+kind] = kubernetesObject{cloud: c, kind: kind}
+			g := grafanaObject{server: c.grafanaServer(), kind: kind}
+			h[token] = part{put: g.put, exists: g.exists, remove: g.remove}
 		}
 	}
 	return h
 }
 
-// apply records a resource, then applies it to the real part.
-func apply(r simulator.Request, do func(recorded simulator.Result) error) (simulator.Result, error) {
-	recorded, err := r.Recorded()
-	if err != nil {
-		return recorded, err
+// kubernetesParts returns the kinds that package kube implements.
+func (c *cloud) kubernetesParts() map[string]part {
+	out := map[string]part{}
+	for group, kinds := range map[string][]string{
+		"apps/v1": {"Deployment", "DaemonSet"},
+		"core/v1": {"ConfigMap", "Secret", "Service", "PersistentVolumeClaim"},
+	} {
+		for _, kind := range kinds {
+			out["kubernetes:"+group+":"+kind] = part{
+				put: func(ctx context.Context, r simulator.Result) error {
+					raw, err := json.Marshal(property.Plain(r.Outputs))
+					if err != nil {
+						return fmt.Errorf("encode %s %s: %w", kind, r.ID, err)
+					}
+					return c.kube.Apply(ctx, kind, raw)
+				},
+				remove: func(ctx context.Context, r simulator.Request) error {
+					namespace, name, _ := strings.Cut(r.ID, "/")
+					return c.kube.Delete(ctx, kind, namespace, name)
+				},
+			}
+		}
 	}
-	return recorded, do(recorded)
-}
-
-// unchangedResult returns what Read returns for a resource whose state matches the engine's.
-func unchangedResult(r simulator.Request) simulator.Result {
-	return simulator.Result{ID: r.ID, Outputs: r.Outputs}
+	return out
 }
 
 // text reads a string property, also a secret or an output; "" if it is not set.

@@ -73,33 +73,19 @@ func dashboardBody(inputs resource.PropertyMap) (string, map[string]any, error) 
 // grafanaObject is an object in the Grafana that is installed on this machine. One that
 // exists already is replaced, as after an update that was interrupted.
 type grafanaObject struct {
-	simulator.Recording
 	server forwarder.Options
 	kind   grafanaKind
 }
 
-// Create implements simulator.Handler.
-func (h grafanaObject) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
-	return apply(r, func(simulator.Result) error { return h.put(ctx, r.Inputs) })
-}
-
-// Update implements simulator.Handler.
-func (h grafanaObject) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
-	return apply(r, func(simulator.Result) error { return h.put(ctx, r.Inputs) })
-}
-
-// Read implements simulator.Handler.
-func (h grafanaObject) Read(ctx context.Context, r simulator.Request) (simulator.Result, bool, error) {
+func (h grafanaObject) exists(ctx context.Context, r simulator.Result) (bool, error) {
 	uid, _, err := h.kind.body(r.Outputs)
 	if err != nil {
-		return simulator.Result{}, false, err
+		return false, err
 	}
-	exists, err := h.call(ctx, http.MethodGet, h.kind.object+uid, nil)
-	return unchangedResult(r), exists, err
+	return h.call(ctx, http.MethodGet, h.kind.object+uid, nil)
 }
 
-// Delete implements simulator.Handler.
-func (h grafanaObject) Delete(ctx context.Context, r simulator.Request) error {
+func (h grafanaObject) remove(ctx context.Context, r simulator.Request) error {
 	uid, _, err := h.kind.body(r.Outputs)
 	if err != nil {
 		return err
@@ -108,8 +94,8 @@ func (h grafanaObject) Delete(ctx context.Context, r simulator.Request) error {
 	return err
 }
 
-func (h grafanaObject) put(ctx context.Context, inputs resource.PropertyMap) error {
-	uid, body, err := h.kind.body(inputs)
+func (h grafanaObject) put(ctx context.Context, r simulator.Result) error {
+	uid, body, err := h.kind.body(r.Outputs)
 	if err != nil {
 		return err
 	}

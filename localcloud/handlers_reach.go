@@ -9,61 +9,40 @@ import (
 	"github.com/emr-observatory/emr-observatory/simulator"
 )
 
-// reachPart handles a resource that decides who reaches an instance from the
-// internet.
-type reachPart struct {
-	simulator.Recording
-	*cloud
-	put func(e *ec2.Service, id string, outputs resource.PropertyMap) error
-}
-
-// reachParts returns, by type, what EC2 stores of such a resource.
-func reachParts() map[string]func(e *ec2.Service, id string, outputs resource.PropertyMap) error {
-	return map[string]func(*ec2.Service, string, resource.PropertyMap) error{
-		"aws:ec2/networkInterface:NetworkInterface": func(e *ec2.Service, id string, o resource.PropertyMap) error {
-			return e.PutInterface(id, ec2.Interface{
+// reachParts returns the resources that decide who reaches an instance from the internet.
+func (c *cloud) reachParts() map[string]part {
+	out := map[string]part{}
+	for token, put := range map[string]func(id string, o resource.PropertyMap) error{
+		"aws:ec2/networkInterface:NetworkInterface": func(id string, o resource.PropertyMap) error {
+			return c.ec2.PutInterface(id, ec2.Interface{
 				Address: text(o, "privateIp"), SubnetID: text(o, "subnetId"), GroupIDs: texts(o, "securityGroups"),
 			})
 		},
-		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": func(e *ec2.Service, id string, o resource.PropertyMap) error {
-			return e.PutIngressRule(id, ec2.IngressRule{
+		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": func(id string, o resource.PropertyMap) error {
+			return c.ec2.PutIngressRule(id, ec2.IngressRule{
 				GroupID: text(o, "securityGroupId"), Protocol: text(o, "ipProtocol"), First: number(o, "fromPort"), Last: number(o, "toPort"),
 				Source: text(o, "cidrIpv4"),
 			})
 		},
-		"aws:ec2/route:Route": func(e *ec2.Service, id string, o resource.PropertyMap) error {
-			return e.PutRoute(id, ec2.Route{
+		"aws:ec2/route:Route": func(id string, o resource.PropertyMap) error {
+			return c.ec2.PutRoute(id, ec2.Route{
 				TableID: text(o, "routeTableId"), Destination: text(o, "destinationCidrBlock"), GatewayID: text(o, "gatewayId"),
 			})
 		},
-		"aws:ec2/routeTableAssociation:RouteTableAssociation": func(e *ec2.Service, id string, o resource.PropertyMap) error {
-			return e.PutTableAssociation(id, ec2.TableAssociation{SubnetID: text(o, "subnetId"), TableID: text(o, "routeTableId")})
+		"aws:ec2/routeTableAssociation:RouteTableAssociation": func(id string, o resource.PropertyMap) error {
+			return c.ec2.PutTableAssociation(id, ec2.TableAssociation{SubnetID: text(o, "subnetId"), TableID: text(o, "routeTableId")})
 		},
-		"aws:ec2/eip:Eip": func(e *ec2.Service, id string, o resource.PropertyMap) error {
-			return e.PutAddress(id, text(o, "publicIp"))
-		},
-		"aws:ec2/eipAssociation:EipAssociation": func(e *ec2.Service, id string, o resource.PropertyMap) error {
-			return e.PutAddressAssociation(id, ec2.AddressAssociation{
+		"aws:ec2/eip:Eip": func(id string, o resource.PropertyMap) error { return c.ec2.PutAddress(id, text(o, "publicIp")) },
+		"aws:ec2/eipAssociation:EipAssociation": func(id string, o resource.PropertyMap) error {
+			return c.ec2.PutAddressAssociation(id, ec2.AddressAssociation{
 				AllocationID: text(o, "allocationId"), InterfaceID: text(o, "networkInterfaceId"),
 			})
 		},
+	} {
+		out[token] = part{
+			put:    func(_ context.Context, r simulator.Result) error { return put(r.ID, r.Outputs) },
+			remove: func(_ context.Context, r simulator.Request) error { return c.ec2.Forget(r.ID) },
+		}
 	}
-}
-
-// Create implements simulator.Handler.
-func (p reachPart) Create(_ context.Context, r simulator.Request) (simulator.Result, error) {
-	return apply(r, func(recorded simulator.Result) error { return p.put(p.ec2, recorded.ID, recorded.Outputs) })
-}
-
-// Update implements simulator.Handler.
-func (p reachPart) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
-	return p.Create(ctx, r)
-}
-
-// Delete implements simulator.Handler.
-func (p reachPart) Delete(ctx context.Context, r simulator.Request) error {
-	if err := p.Recording.Delete(ctx, r); err != nil {
-		return err
-	}
-	return p.ec2.Forget(r.ID)
+	return out
 }

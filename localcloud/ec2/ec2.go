@@ -160,14 +160,6 @@ func (s *Service) DeleteParameter(name string) {
 	delete(s.parameters, name)
 }
 
-// HasParameter reports whether a parameter exists; after a restart none does.
-func (s *Service) HasParameter(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.parameters[name]
-	return ok
-}
-
 // NodeAddress allocates an EMR node's address in a subnet. It is in CIDR form with
 // the region's prefix length.
 func (s *Service) NodeAddress(subnetID string) (string, error) {
