@@ -10,62 +10,41 @@ import (
 // fleetInputs are the properties of an instance fleet: of a cluster's, and of
 // aws:emr/instanceFleet:InstanceFleet.
 type fleetInputs struct {
-	ClusterID string        `json:"clusterId"`
-	Name      string        `json:"name"`
-	OnDemand  int32         `json:"targetOnDemandCapacity"`
-	Spot      int32         `json:"targetSpotCapacity"`
-	Types     []typeInputs  `json:"instanceTypeConfigs"`
-	Launch    *launchInputs `json:"launchSpecifications"`
+	ClusterID            string        `json:"clusterId"`
+	Name                 *string       `json:"name"`
+	OnDemand             int32         `json:"targetOnDemandCapacity"`
+	Spot                 int32         `json:"targetSpotCapacity"`
+	Types                []typeInputs  `json:"instanceTypeConfigs"`
+	LaunchSpecifications *launchInputs `json:"launchSpecifications"`
 }
 
 type typeInputs struct {
-	InstanceType   string                 `json:"instanceType"`
-	BidPrice       string                 `json:"bidPrice"`
-	BidPercentage  *float64               `json:"bidPriceAsPercentageOfOnDemandPrice"`
-	Weight         int32                  `json:"weightedCapacity"`
-	EBS            []ebsInputs            `json:"ebsConfigs"`
-	Configurations []classificationInputs `json:"configurations"`
-}
-
-type classificationInputs struct {
-	Classification string            `json:"classification"`
-	Properties     map[string]string `json:"properties"`
+	types.InstanceTypeConfig
+	EBS []ebsInputs `json:"ebsConfigs"`
 }
 
 type launchInputs struct {
-	OnDemand []struct {
-		Strategy string `json:"allocationStrategy"`
-	} `json:"onDemandSpecifications"`
-	Spot []struct {
-		Strategy string `json:"allocationStrategy"`
-		Block    int32  `json:"blockDurationMinutes"`
-		Action   string `json:"timeoutAction"`
-		Timeout  int32  `json:"timeoutDurationMinutes"`
-	} `json:"spotSpecifications"`
+	OnDemand []types.OnDemandProvisioningSpecification `json:"onDemandSpecifications"`
+	Spot     []types.SpotProvisioningSpecification     `json:"spotSpecifications"`
 }
 
 // config returns the fleet as the provider requests it.
 func (f fleetInputs) config(kind types.InstanceFleetType) types.InstanceFleetConfig {
 	config := types.InstanceFleetConfig{
-		InstanceFleetType: kind, Name: optional(f.Name), TargetOnDemandCapacity: &f.OnDemand, TargetSpotCapacity: &f.Spot,
+		InstanceFleetType: kind, Name: f.Name, TargetOnDemandCapacity: &f.OnDemand, TargetSpotCapacity: &f.Spot,
 	}
 	for _, t := range f.Types {
 		config.InstanceTypeConfigs = append(config.InstanceTypeConfigs, t.config())
 	}
-	if f.Launch == nil {
+	if f.LaunchSpecifications == nil {
 		return config
 	}
 	config.LaunchSpecifications = &types.InstanceFleetProvisioningSpecifications{}
-	for _, o := range f.Launch.OnDemand {
-		config.LaunchSpecifications.OnDemandSpecification = &types.OnDemandProvisioningSpecification{
-			AllocationStrategy: types.OnDemandProvisioningAllocationStrategy(o.Strategy),
-		}
+	for _, o := range f.LaunchSpecifications.OnDemand {
+		config.LaunchSpecifications.OnDemandSpecification = &o
 	}
-	for _, s := range f.Launch.Spot {
-		config.LaunchSpecifications.SpotSpecification = &types.SpotProvisioningSpecification{
-			AllocationStrategy: types.SpotProvisioningAllocationStrategy(s.Strategy), BlockDurationMinutes: optional(s.Block),
-			TimeoutAction: types.SpotProvisioningTimeoutAction(s.Action), TimeoutDurationMinutes: &s.Timeout,
-		}
+	for _, s := range f.LaunchSpecifications.Spot {
+		config.LaunchSpecifications.SpotSpecification = &s
 	}
 	return config
 }
@@ -74,18 +53,15 @@ func (f fleetInputs) config(kind types.InstanceFleetType) types.InstanceFleetCon
 // there are two entries, and with 100 percent unless a percentage is given, which it
 // leaves out if that is 0 (terraform-provider-aws, expandInstanceTypeConfigs).
 func (t typeInputs) config() types.InstanceTypeConfig {
-	config := types.InstanceTypeConfig{
-		InstanceType: &t.InstanceType, BidPrice: optional(t.BidPrice), WeightedCapacity: aws.Int32(max(t.Weight, 1)),
-		BidPriceAsPercentageOfOnDemandPrice: aws.Float64(100),
-	}
-	if t.BidPercentage != nil {
-		config.BidPriceAsPercentageOfOnDemandPrice = optional(*t.BidPercentage)
+	config := t.InstanceTypeConfig
+	config.WeightedCapacity = aws.Int32(max(aws.ToInt32(t.WeightedCapacity), 1))
+	if percentage := t.BidPriceAsPercentageOfOnDemandPrice; percentage == nil {
+		config.BidPriceAsPercentageOfOnDemandPrice = aws.Float64(100)
+	} else {
+		config.BidPriceAsPercentageOfOnDemandPrice = optional(*percentage)
 	}
 	if len(t.EBS) == 1 {
 		config.EbsConfiguration = &types.EbsConfiguration{EbsBlockDeviceConfigs: volumes(t.EBS)}
-	}
-	for _, c := range t.Configurations {
-		config.Configurations = append(config.Configurations, types.Configuration{Classification: &c.Classification, Properties: c.Properties})
 	}
 	return config
 }
@@ -95,22 +71,14 @@ func (t typeInputs) config() types.InstanceTypeConfig {
 func fleetProperties(f *types.InstanceFleet) map[string]any {
 	var offered []any
 	for _, t := range f.InstanceTypeSpecifications {
-		props := map[string]any{
-			"instanceType": text(t.InstanceType), "bidPrice": text(t.BidPrice), "weightedCapacity": number(t.WeightedCapacity),
-			"bidPriceAsPercentageOfOnDemandPrice": aws.ToFloat64(t.BidPriceAsPercentageOfOnDemandPrice), // 0 beside a price
-			"ebsConfigs":                          ebsConfigs(t.EbsBlockDevices),
-		}
-		dropNil(props)
-		offered = append(offered, props)
+		props := fields(t, "instanceType", "bidPrice", "weightedCapacity")
+		props["bidPriceAsPercentageOfOnDemandPrice"] = aws.ToFloat64(t.BidPriceAsPercentageOfOnDemandPrice) // 0 beside a price
+		props["ebsConfigs"] = ebsConfigs(t.EbsBlockDevices)
+		offered = append(offered, dropNil(props))
 	}
-	props := map[string]any{
-		"id": text(f.Id), "name": text(f.Name), "instanceTypeConfigs": list(offered),
-		"launchSpecifications":   launchProperties(f.LaunchSpecifications),
-		"targetOnDemandCapacity": number(f.TargetOnDemandCapacity), "targetSpotCapacity": number(f.TargetSpotCapacity),
-		"provisionedOnDemandCapacity": number(f.ProvisionedOnDemandCapacity), "provisionedSpotCapacity": number(f.ProvisionedSpotCapacity),
-	}
-	dropNil(props)
-	return props
+	props := fields(f, "id", "name", "targetOnDemandCapacity", "targetSpotCapacity", "provisionedOnDemandCapacity", "provisionedSpotCapacity")
+	props["instanceTypeConfigs"], props["launchSpecifications"] = list(offered), launchProperties(f.LaunchSpecifications)
+	return dropNil(props)
 }
 
 // launchProperties returns a fleet's launch specifications. EMR returns strategies in
@@ -125,12 +93,9 @@ func launchProperties(l *types.InstanceFleetProvisioningSpecifications) any {
 		props["onDemandSpecifications"] = []any{map[string]any{"allocationStrategy": strategy(string(o.AllocationStrategy))}}
 	}
 	if s := l.SpotSpecification; s != nil {
-		spot := map[string]any{
-			"allocationStrategy": strategy(string(s.AllocationStrategy)), "timeoutAction": string(s.TimeoutAction),
-			"timeoutDurationMinutes": number(s.TimeoutDurationMinutes), "blockDurationMinutes": number(s.BlockDurationMinutes),
-		}
-		dropNil(spot)
-		props["spotSpecifications"] = []any{spot}
+		spot := fields(s, "timeoutAction", "timeoutDurationMinutes", "blockDurationMinutes")
+		spot["allocationStrategy"] = strategy(string(s.AllocationStrategy))
+		props["spotSpecifications"] = []any{dropNil(spot)}
 	}
 	return props
 }

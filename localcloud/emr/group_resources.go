@@ -3,6 +3,7 @@ package emr
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,9 +19,10 @@ func (r Resources) CreateGroup(ctx context.Context, props map[string]any) (strin
 	if err != nil {
 		return "", err
 	}
+	name := aws.ToString(in.Name)
 	config, err := in.config(types.InstanceRoleTypeTask)
 	if err != nil {
-		return "", fmt.Errorf("create EMR instance group %s: %w", in.Name, err)
+		return "", fmt.Errorf("create EMR instance group %s: %w", name, err)
 	}
 	answer, err := r.API.AddInstanceGroups(ctx, &awsemr.AddInstanceGroupsInput{
 		JobFlowId: &in.ClusterID, InstanceGroups: []types.InstanceGroupConfig{config},
@@ -29,7 +31,7 @@ func (r Resources) CreateGroup(ctx context.Context, props map[string]any) (strin
 		err = r.awaitGroup(ctx, in.ClusterID, answer.InstanceGroupIds[0])
 	}
 	if err != nil {
-		return "", fmt.Errorf("create EMR instance group %s: %w", in.Name, err)
+		return "", fmt.Errorf("create EMR instance group %s: %w", name, err)
 	}
 	return answer.InstanceGroupIds[0], nil
 }
@@ -44,12 +46,12 @@ func (r Resources) ReadGroup(ctx context.Context, cluster, id string) (map[strin
 	if err != nil {
 		return nil, false, err
 	}
-	return map[string]any{
-		"clusterId": cluster, "name": text(g.Name), "instanceType": text(g.InstanceType), "bidPrice": text(g.BidPrice),
-		"instanceCount": number(g.RequestedInstanceCount), "runningInstanceCount": number(g.RunningInstanceCount),
-		"status": string(g.Status.State), "ebsConfigs": ebsConfigs(g.EbsBlockDevices), "ebsOptimized": flag(g.EbsOptimized),
-		"autoscalingPolicy": policyText(g.AutoScalingPolicy), "configurationsJson": configurationsText(g.Configurations),
-	}, true, nil
+	props := groupProperties(*g)
+	delete(props, "id")
+	maps.Copy(props, fields(g, "runningInstanceCount", "ebsOptimized"))
+	props["clusterId"], props["status"] = cluster, string(g.Status.State)
+	props["configurationsJson"] = configurationsText(g.Configurations)
+	return props, true, nil
 }
 
 // UpdateGroup applies what differs between a task group's last state and its new inputs.
@@ -63,8 +65,8 @@ func (r Resources) UpdateGroup(ctx context.Context, id string, before, props map
 		return err
 	}
 	change := types.InstanceGroupModifyConfig{InstanceGroupId: &id}
-	if _, counted := props["instanceCount"]; counted && in.InstanceCount != was.InstanceCount {
-		change.InstanceCount = &in.InstanceCount
+	if in.InstanceCount != nil && *in.InstanceCount != aws.ToInt32(was.InstanceCount) {
+		change.InstanceCount = in.InstanceCount
 	}
 	if in.ConfigurationsJSON != was.ConfigurationsJSON {
 		if change.Configurations, err = decodeJSON[[]types.Configuration]("configurationsJson", in.ConfigurationsJSON); err != nil {
@@ -113,7 +115,7 @@ func (r Resources) CreateFleet(ctx context.Context, props map[string]any) (strin
 	config := in.config(types.InstanceFleetTypeTask)
 	answer, err := r.API.AddInstanceFleet(ctx, &awsemr.AddInstanceFleetInput{ClusterId: &in.ClusterID, InstanceFleet: &config})
 	if err != nil {
-		return "", fmt.Errorf("create EMR instance fleet %s: %w", in.Name, err)
+		return "", fmt.Errorf("create EMR instance fleet %s: %w", aws.ToString(in.Name), err)
 	}
 	return aws.ToString(answer.InstanceFleetId), nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,27 +14,14 @@ import (
 )
 
 // clusterInputs are the properties of aws:emr/cluster:Cluster. The provider has checked
-// all of them against the SDK's types.
+// all of them against the SDK's types. Most have the names of the request's fields.
 type clusterInputs struct {
-	Name                  string            `json:"name"`
-	ReleaseLabel          string            `json:"releaseLabel"`
+	awsemr.RunJobFlowInput
 	Applications          []string          `json:"applications"`
-	AdditionalInfo        string            `json:"additionalInfo"`
-	LogURI                string            `json:"logUri"`
-	LogKey                string            `json:"logEncryptionKmsKeyId"`
-	ServiceRole           string            `json:"serviceRole"`
-	AutoScalingRole       string            `json:"autoscalingRole"`
-	SecurityConfig        string            `json:"securityConfiguration"`
 	ConfigurationsJSON    string            `json:"configurationsJson"`
-	CustomAMI             string            `json:"customAmiId"`
-	RootVolume            int32             `json:"ebsRootVolumeSize"`
-	ScaleDown             string            `json:"scaleDownBehavior"`
 	KeepAlive             *bool             `json:"keepJobFlowAliveWhenNoSteps"`
 	TerminationProtection bool              `json:"terminationProtection"`
 	UnhealthyReplacement  *bool             `json:"unhealthyNodeReplacement"`
-	VisibleToAllUsers     *bool             `json:"visibleToAllUsers"`
-	StepConcurrency       int32             `json:"stepConcurrencyLevel"`
-	ListStepsStates       []types.StepState `json:"listStepsStates"`
 	Tags                  map[string]string `json:"tags"`
 	TagsAll               map[string]string `json:"tagsAll"`
 	Master                *groupInputs      `json:"masterInstanceGroup"`
@@ -42,47 +30,28 @@ type clusterInputs struct {
 	CoreFleet             *fleetInputs      `json:"coreInstanceFleet"`
 	EC2                   ec2Inputs         `json:"ec2Attributes"`
 
-	AutoTermination *struct {
-		IdleTimeout int64 `json:"idleTimeout"`
-	} `json:"autoTerminationPolicy"`
-	Kerberos *struct {
-		KDCPassword       string `json:"kdcAdminPassword"`
-		Realm             string `json:"realm"`
-		JoinPassword      string `json:"adDomainJoinPassword"`
-		JoinUser          string `json:"adDomainJoinUser"`
-		PrincipalPassword string `json:"crossRealmTrustPrincipalPassword"`
-	} `json:"kerberosAttributes"`
-	PlacementGroups []struct {
-		Role     types.InstanceRoleType       `json:"instanceRole"`
-		Strategy types.PlacementGroupStrategy `json:"placementStrategy"`
-	} `json:"placementGroupConfigs"`
 	BootstrapActions []struct {
-		Name string   `json:"name"`
-		Path string   `json:"path"`
+		Name *string  `json:"name"`
+		Path *string  `json:"path"`
 		Args []string `json:"args"`
 	} `json:"bootstrapActions"`
 	Steps []stepInputs `json:"steps"`
 }
 
 type ec2Inputs struct {
-	SubnetID          string   `json:"subnetId"`
+	types.JobFlowInstancesConfig
+	SubnetID          *string  `json:"subnetId"`
 	SubnetIDs         []string `json:"subnetIds"`
-	InstanceProfile   string   `json:"instanceProfile"`
-	KeyName           string   `json:"keyName"`
-	MasterGroup       string   `json:"emrManagedMasterSecurityGroup"`
-	SlaveGroup        string   `json:"emrManagedSlaveSecurityGroup"`
-	ServiceGroup      string   `json:"serviceAccessSecurityGroup"`
+	InstanceProfile   *string  `json:"instanceProfile"`
+	KeyName           *string  `json:"keyName"`
 	AdditionalMasters string   `json:"additionalMasterSecurityGroups"`
 	AdditionalSlaves  string   `json:"additionalSlaveSecurityGroups"`
 }
 
 type stepInputs struct {
-	Name            string                `json:"name"`
-	ActionOnFailure types.ActionOnFailure `json:"actionOnFailure"`
-	Jar             struct {
-		Jar        string            `json:"jar"`
-		Args       []string          `json:"args"`
-		MainClass  string            `json:"mainClass"`
+	types.StepConfig
+	Jar struct {
+		types.HadoopJarStepConfig
 		Properties map[string]string `json:"properties"`
 	} `json:"hadoopJarStep"`
 }
@@ -90,16 +59,16 @@ type stepInputs struct {
 // groupInputs are the properties of an instance group: of a cluster's, and of
 // aws:emr/instanceGroup:InstanceGroup.
 type groupInputs struct {
+	types.InstanceGroupConfig
 	ClusterID          string      `json:"clusterId"`
-	Name               string      `json:"name"`
-	InstanceType       string      `json:"instanceType"`
-	InstanceCount      int32       `json:"instanceCount"`
-	BidPrice           string      `json:"bidPrice"`
 	AutoscalingPolicy  string      `json:"autoscalingPolicy"`
 	ConfigurationsJSON string      `json:"configurationsJson"`
 	EBS                []ebsInputs `json:"ebsConfigs"`
 	EBSOptimized       *bool       `json:"ebsOptimized"`
 }
+
+// count returns the number of instances, which is 1 unless it is set.
+func (g groupInputs) count() int32 { return max(aws.ToInt32(g.InstanceCount), 1) }
 
 type ebsInputs struct {
 	Type       string `json:"type"`
@@ -113,17 +82,37 @@ type ebsInputs struct {
 func decodeInputs[T any](props map[string]any) (T, error) {
 	var in T
 	raw, err := json.Marshal(props)
+	if err == nil {
+		err = json.Unmarshal(raw, &in)
+	}
 	if err != nil {
 		return in, fmt.Errorf("read the inputs: %w", err)
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return in, fmt.Errorf("read the inputs: %w", err)
-	}
+	clearEmpty(reflect.ValueOf(&in))
 	return in, nil
 }
 
-// optional returns a pointer to a value, nil to the zero value: the provider does not
+// clearEmpty sets pointers to "" to nil, in all structs of a value: the provider does not
 // send what is not set.
+func clearEmpty(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.Elem().Kind() == reflect.String && v.Elem().Len() == 0 {
+			v.SetZero()
+		}
+		clearEmpty(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			clearEmpty(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			clearEmpty(v.Index(i))
+		}
+	}
+}
+
+// optional returns a pointer to a value, nil to the zero value.
 func optional[T comparable](value T) *T {
 	var zero T
 	if value == zero {
@@ -155,52 +144,34 @@ func (in clusterInputs) jobFlow() (*awsemr.RunJobFlowInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := &awsemr.RunJobFlowInput{
-		Name: &in.Name, ReleaseLabel: &in.ReleaseLabel, ServiceRole: &in.ServiceRole, JobFlowRole: optional(in.EC2.InstanceProfile),
-		Instances: instances, Configurations: configurations, VisibleToAllUsers: aws.Bool(in.VisibleToAllUsers == nil || *in.VisibleToAllUsers),
-		AdditionalInfo: optional(in.AdditionalInfo), LogUri: optional(in.LogURI), LogEncryptionKmsKeyId: optional(in.LogKey),
-		AutoScalingRole: optional(in.AutoScalingRole), SecurityConfiguration: optional(in.SecurityConfig), CustomAmiId: optional(in.CustomAMI),
-		EbsRootVolumeSize: optional(in.RootVolume), ScaleDownBehavior: types.ScaleDownBehavior(in.ScaleDown),
-		StepConcurrencyLevel: optional(in.StepConcurrency), Tags: in.tags(), AutoTerminationPolicy: in.idlePolicy(),
-	}
+	request := &in.RunJobFlowInput
+	request.Instances, request.Configurations, request.JobFlowRole, request.Tags = instances, configurations, in.EC2.InstanceProfile, in.tags()
+	request.VisibleToAllUsers = aws.Bool(in.VisibleToAllUsers == nil || *in.VisibleToAllUsers)
 	for _, a := range in.Applications {
 		request.Applications = append(request.Applications, types.Application{Name: &a})
 	}
 	for _, a := range in.BootstrapActions {
 		request.BootstrapActions = append(request.BootstrapActions, types.BootstrapActionConfig{
-			Name: &a.Name, ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: &a.Path, Args: a.Args},
+			Name: a.Name, ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: a.Path, Args: a.Args},
 		})
-	}
-	for _, p := range in.PlacementGroups {
-		request.PlacementGroupConfigs = append(request.PlacementGroupConfigs,
-			types.PlacementGroupConfig{InstanceRole: p.Role, PlacementStrategy: p.Strategy})
 	}
 	for _, s := range in.Steps {
 		request.Steps = append(request.Steps, s.config())
-	}
-	if k := in.Kerberos; k != nil {
-		request.KerberosAttributes = &types.KerberosAttributes{
-			KdcAdminPassword: &k.KDCPassword, Realm: &k.Realm, ADDomainJoinPassword: optional(k.JoinPassword),
-			ADDomainJoinUser: optional(k.JoinUser), CrossRealmTrustPrincipalPassword: optional(k.PrincipalPassword),
-		}
 	}
 	return request, nil
 }
 
 // instances returns the request's groups or fleets and their network.
 func (in clusterInputs) instances() (*types.JobFlowInstancesConfig, error) {
-	if in.EC2.SubnetID == "" && len(in.EC2.SubnetIDs) == 0 {
+	if in.EC2.SubnetID == nil && len(in.EC2.SubnetIDs) == 0 {
 		return nil, errors.New("ec2Attributes.subnetId: must name a subnet: this account has no default VPC")
 	}
-	instances := &types.JobFlowInstancesConfig{
-		Ec2SubnetId: optional(in.EC2.SubnetID), Ec2SubnetIds: in.EC2.SubnetIDs, Ec2KeyName: optional(in.EC2.KeyName),
-		EmrManagedMasterSecurityGroup: optional(in.EC2.MasterGroup), EmrManagedSlaveSecurityGroup: optional(in.EC2.SlaveGroup),
-		ServiceAccessSecurityGroup:     optional(in.EC2.ServiceGroup),
-		AdditionalMasterSecurityGroups: splitGroups(in.EC2.AdditionalMasters),
-		AdditionalSlaveSecurityGroups:  splitGroups(in.EC2.AdditionalSlaves),
-		KeepJobFlowAliveWhenNoSteps:    aws.Bool(in.KeepAlive == nil || *in.KeepAlive), // the provider's default
-		TerminationProtected:           &in.TerminationProtection, UnhealthyNodeReplacement: in.UnhealthyReplacement,
-	}
+	instances := &in.EC2.JobFlowInstancesConfig
+	instances.Ec2SubnetId, instances.Ec2SubnetIds, instances.Ec2KeyName = in.EC2.SubnetID, in.EC2.SubnetIDs, in.EC2.KeyName
+	instances.AdditionalMasterSecurityGroups = splitGroups(in.EC2.AdditionalMasters)
+	instances.AdditionalSlaveSecurityGroups = splitGroups(in.EC2.AdditionalSlaves)
+	instances.KeepJobFlowAliveWhenNoSteps = aws.Bool(in.KeepAlive == nil || *in.KeepAlive) // the provider's default
+	instances.TerminationProtected, instances.UnhealthyNodeReplacement = &in.TerminationProtection, in.UnhealthyReplacement
 	for _, g := range []struct {
 		role   types.InstanceRoleType
 		inputs *groupInputs
@@ -237,11 +208,9 @@ func splitGroups(list string) []string {
 
 // config returns the group as the provider requests it.
 func (g groupInputs) config(role types.InstanceRoleType) (types.InstanceGroupConfig, error) {
-	config := types.InstanceGroupConfig{
-		InstanceRole: role, InstanceType: &g.InstanceType, Name: optional(g.Name), InstanceCount: aws.Int32(max(g.InstanceCount, 1)),
-		Market: types.MarketTypeOnDemand, BidPrice: optional(g.BidPrice),
-	}
-	if g.BidPrice != "" {
+	config := g.InstanceGroupConfig
+	config.InstanceRole, config.InstanceCount, config.Market = role, aws.Int32(g.count()), types.MarketTypeOnDemand
+	if g.BidPrice != nil {
 		config.Market = types.MarketTypeSpot
 	}
 	if len(g.EBS) > 0 || g.EBSOptimized != nil {
@@ -269,11 +238,12 @@ func volumes(list []ebsInputs) []types.EbsBlockDeviceConfig {
 }
 
 func (s stepInputs) config() types.StepConfig {
-	jar := &types.HadoopJarStepConfig{Jar: &s.Jar.Jar, Args: s.Jar.Args, MainClass: optional(s.Jar.MainClass)}
+	config := s.StepConfig
+	config.HadoopJarStep = &s.Jar.HadoopJarStepConfig
 	for k, v := range s.Jar.Properties {
-		jar.Properties = append(jar.Properties, types.KeyValue{Key: &k, Value: &v})
+		config.HadoopJarStep.Properties = append(config.HadoopJarStep.Properties, types.KeyValue{Key: &k, Value: &v})
 	}
-	return types.StepConfig{Name: &s.Name, ActionOnFailure: s.ActionOnFailure, HadoopJarStep: jar}
+	return config
 }
 
 // tags returns the tags, those of the provider's configuration among them.
@@ -288,12 +258,4 @@ func (in clusterInputs) tags() []types.Tag {
 	}
 	slices.SortFunc(tags, func(a, b types.Tag) int { return strings.Compare(*a.Key, *b.Key) })
 	return tags
-}
-
-// idlePolicy returns the auto-termination policy, or nil.
-func (in clusterInputs) idlePolicy() *types.AutoTerminationPolicy {
-	if in.AutoTermination == nil {
-		return nil
-	}
-	return &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(in.AutoTermination.IdleTimeout)}
 }

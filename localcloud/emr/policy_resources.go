@@ -15,14 +15,8 @@ func isGone(err error) bool { return errors.Is(err, errGone) }
 
 // policyInputs are the properties of aws:emr/managedScalingPolicy:ManagedScalingPolicy.
 type policyInputs struct {
-	ClusterID string `json:"clusterId"`
-	Limits    []struct {
-		UnitType types.ComputeLimitsUnitType `json:"unitType"`
-		Minimum  int32                       `json:"minimumCapacityUnits"`
-		Maximum  int32                       `json:"maximumCapacityUnits"`
-		Core     *int32                      `json:"maximumCoreCapacityUnits"`
-		OnDemand *int32                      `json:"maximumOndemandCapacityUnits"`
-	} `json:"computeLimits"`
+	ClusterID string                `json:"clusterId"`
+	Limits    []types.ComputeLimits `json:"computeLimits"`
 }
 
 // CreateManagedScaling sets a cluster's managed scaling policy and returns the
@@ -34,13 +28,11 @@ func (r Resources) CreateManagedScaling(ctx context.Context, props map[string]an
 	}
 	policy := &types.ManagedScalingPolicy{}
 	for _, l := range in.Limits {
-		policy.ComputeLimits = &types.ComputeLimits{
-			UnitType: l.UnitType, MinimumCapacityUnits: &l.Minimum, MaximumCapacityUnits: &l.Maximum, MaximumCoreCapacityUnits: l.Core,
-		}
 		// The provider sends 0 on-demand units only without a maximum of core units.
-		if l.OnDemand != nil && (*l.OnDemand > 0 || l.Core == nil) {
-			policy.ComputeLimits.MaximumOnDemandCapacityUnits = l.OnDemand
+		if l.MaximumCoreCapacityUnits != nil && aws.ToInt32(l.MaximumOnDemandCapacityUnits) == 0 {
+			l.MaximumOnDemandCapacityUnits = nil
 		}
+		policy.ComputeLimits = &l
 	}
 	_, err = r.API.PutManagedScalingPolicy(ctx, &awsemr.PutManagedScalingPolicyInput{ClusterId: &in.ClusterID, ManagedScalingPolicy: policy})
 	if err != nil {
@@ -61,13 +53,8 @@ func (r Resources) ReadManagedScaling(ctx context.Context, cluster string) (map[
 	case answer.ManagedScalingPolicy == nil:
 		return nil, false, nil
 	}
-	l := answer.ManagedScalingPolicy.ComputeLimits
-	limits := map[string]any{
-		"unitType": string(l.UnitType), "minimumCapacityUnits": number(l.MinimumCapacityUnits),
-		"maximumCapacityUnits": number(l.MaximumCapacityUnits), "maximumCoreCapacityUnits": number(l.MaximumCoreCapacityUnits),
-		"maximumOndemandCapacityUnits": number(l.MaximumOnDemandCapacityUnits),
-	}
-	dropNil(limits)
+	limits := dropNil(fields(answer.ManagedScalingPolicy.ComputeLimits, "unitType", "minimumCapacityUnits", "maximumCapacityUnits",
+		"maximumCoreCapacityUnits", "maximumOndemandCapacityUnits"))
 	return map[string]any{"clusterId": cluster, "computeLimits": []any{limits}}, true, nil
 }
 
@@ -79,35 +66,4 @@ func (r Resources) DeleteManagedScaling(ctx context.Context, cluster string) err
 		return fmt.Errorf("remove the managed scaling policy of EMR cluster %s: %w", cluster, err)
 	}
 	return nil
-}
-
-// dropNil removes the properties that the API did not return.
-func dropNil(props map[string]any) {
-	for k, v := range props {
-		if v == nil {
-			delete(props, k)
-		}
-	}
-}
-
-// text, number and flag return a field of the API as a plain value, nil if it has none.
-func text(s *string) any {
-	if aws.ToString(s) == "" {
-		return nil
-	}
-	return *s
-}
-
-func number(n *int32) any {
-	if n == nil {
-		return nil
-	}
-	return float64(*n)
-}
-
-func flag(b *bool) any {
-	if b == nil {
-		return nil
-	}
-	return *b
 }

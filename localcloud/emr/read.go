@@ -1,6 +1,7 @@
 package emr
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -45,7 +46,7 @@ func (r Resources) readCluster(ctx context.Context, id string, before map[string
 	if groups, err := r.API.ListInstanceGroups(ctx, &awsemr.ListInstanceGroupsInput{ClusterId: &id}); err == nil {
 		for _, g := range groups.InstanceGroups {
 			if g.InstanceGroupType != types.InstanceGroupTypeTask {
-				props[strings.ToLower(string(g.InstanceGroupType))+"InstanceGroup"] = groupProperties(g)
+				props[strings.ToLower(string(g.InstanceGroupType))+"InstanceGroup"] = dropNil(groupProperties(g))
 			}
 		}
 	}
@@ -92,13 +93,10 @@ func (r Resources) readSteps(ctx context.Context, id string, before map[string]a
 			return nil, err
 		}
 		for _, s := range page.Steps {
-			jar := map[string]any{
-				"jar": text(s.Config.Jar), "mainClass": text(s.Config.MainClass),
-				"args": texts(s.Config.Args), "properties": textMap(s.Config.Properties),
-			}
-			dropNil(jar)
+			jar := fields(s.Config, "jar", "mainClass", "args")
+			jar["properties"] = textMap(s.Config.Properties)
 			steps = append(steps, map[string]any{
-				"name": aws.ToString(s.Name), "actionOnFailure": string(s.ActionOnFailure), "hadoopJarStep": jar,
+				"name": aws.ToString(s.Name), "actionOnFailure": string(s.ActionOnFailure), "hadoopJarStep": dropNil(jar),
 			})
 		}
 	}
@@ -118,53 +116,45 @@ func clusterProperties(c *types.Cluster) map[string]any {
 	}
 	var placement []any
 	for _, p := range c.PlacementGroups {
-		placement = append(placement, map[string]any{"instanceRole": string(p.InstanceRole), "placementStrategy": string(p.PlacementStrategy)})
+		placement = append(placement, dropNil(fields(p, "instanceRole", "placementStrategy")))
 	}
-	return map[string]any{
-		"arn": text(c.ClusterArn), "clusterState": string(c.Status.State), "masterPublicDns": text(c.MasterPublicDnsName),
-		"name": text(c.Name), "releaseLabel": text(c.ReleaseLabel), "applications": texts(applications), "tagsAll": textMap(tags),
-		"serviceRole": text(c.ServiceRole), "autoscalingRole": text(c.AutoScalingRole), "securityConfiguration": text(c.SecurityConfiguration),
-		"logUri": text(c.LogUri), "logEncryptionKmsKeyId": text(c.LogEncryptionKmsKeyId), "customAmiId": text(c.CustomAmiId),
-		"ebsRootVolumeSize": number(c.EbsRootVolumeSize), "scaleDownBehavior": string(c.ScaleDownBehavior),
-		"terminationProtection": aws.ToBool(c.TerminationProtected), "unhealthyNodeReplacement": aws.ToBool(c.UnhealthyNodeReplacement),
-		"visibleToAllUsers": aws.ToBool(c.VisibleToAllUsers), "stepConcurrencyLevel": number(c.StepConcurrencyLevel),
+	props := fields(c, "arn:ClusterArn", "masterPublicDns:MasterPublicDnsName", "name", "releaseLabel", "serviceRole", "autoscalingRole",
+		"securityConfiguration", "logUri", "logEncryptionKmsKeyId", "customAmiId", "ebsRootVolumeSize", "stepConcurrencyLevel")
+	maps.Copy(props, map[string]any{
+		"clusterState": string(c.Status.State), "applications": texts(applications), "tagsAll": textMap(tags),
+		"scaleDownBehavior": string(c.ScaleDownBehavior), "terminationProtection": aws.ToBool(c.TerminationProtected),
+		"unhealthyNodeReplacement": aws.ToBool(c.UnhealthyNodeReplacement), "visibleToAllUsers": aws.ToBool(c.VisibleToAllUsers),
 		"configurationsJson": configurationsText(c.Configurations), "placementGroupConfigs": list(placement),
 		"ec2Attributes": instanceProperties(c.Ec2InstanceAttributes),
-	}
+	})
+	return props
 }
 
 func instanceProperties(a *types.Ec2InstanceAttributes) map[string]any {
-	joined := func(groups []string) any { return text(aws.String(strings.Join(groups, ","))) }
-	props := map[string]any{
-		"keyName": text(a.Ec2KeyName), "subnetId": text(a.Ec2SubnetId), "subnetIds": texts(a.RequestedEc2SubnetIds),
-		"instanceProfile":                text(a.IamInstanceProfile),
-		"emrManagedMasterSecurityGroup":  text(a.EmrManagedMasterSecurityGroup),
-		"emrManagedSlaveSecurityGroup":   text(a.EmrManagedSlaveSecurityGroup),
-		"serviceAccessSecurityGroup":     text(a.ServiceAccessSecurityGroup),
-		"additionalMasterSecurityGroups": joined(a.AdditionalMasterSecurityGroups),
-		"additionalSlaveSecurityGroups":  joined(a.AdditionalSlaveSecurityGroups),
+	props := fields(a, "keyName:Ec2KeyName", "subnetId:Ec2SubnetId", "subnetIds:RequestedEc2SubnetIds", "instanceProfile:IamInstanceProfile",
+		"emrManagedMasterSecurityGroup", "emrManagedSlaveSecurityGroup", "serviceAccessSecurityGroup")
+	for property, groups := range map[string][]string{
+		"additionalMasterSecurityGroups": a.AdditionalMasterSecurityGroups, "additionalSlaveSecurityGroups": a.AdditionalSlaveSecurityGroups,
+	} {
+		if len(groups) > 0 {
+			props[property] = strings.Join(groups, ",")
+		}
 	}
-	dropNil(props)
-	return props
+	return dropNil(props)
 }
 
 func actionProperties(actions []types.Command) any {
 	var out []any
 	for _, a := range actions {
-		action := map[string]any{"name": text(a.Name), "path": text(a.ScriptPath), "args": texts(a.Args)}
-		dropNil(action)
-		out = append(out, action)
+		out = append(out, dropNil(fields(a, "name", "path:ScriptPath", "args")))
 	}
 	return list(out)
 }
 
-// groupProperties returns a cluster's instance group as a property.
+// groupProperties returns an instance group as a property; nil is a property without a value.
 func groupProperties(g types.InstanceGroup) map[string]any {
-	props := map[string]any{
-		"id": text(g.Id), "name": text(g.Name), "instanceType": text(g.InstanceType), "instanceCount": number(g.RequestedInstanceCount),
-		"bidPrice": text(g.BidPrice), "ebsConfigs": ebsConfigs(g.EbsBlockDevices), "autoscalingPolicy": policyText(g.AutoScalingPolicy),
-	}
-	dropNil(props)
+	props := fields(g, "id", "name", "instanceType", "instanceCount:RequestedInstanceCount", "bidPrice")
+	props["ebsConfigs"], props["autoscalingPolicy"] = ebsConfigs(g.EbsBlockDevices), policyText(g.AutoScalingPolicy)
 	return props
 }
 
@@ -186,11 +176,12 @@ func ebsConfigs(devices []types.EbsBlockDevice) any {
 	}
 	var out []any
 	for _, v := range order {
-		props := map[string]any{
-			"type": v.kind, "size": float64(v.size), "volumesPerInstance": float64(count[v]),
-			"iops": number(optional(v.iops)), "throughput": number(optional(v.throughput)),
+		props := map[string]any{"type": v.kind, "size": float64(v.size), "volumesPerInstance": float64(count[v])}
+		for property, n := range map[string]int32{"iops": v.iops, "throughput": v.throughput} {
+			if n != 0 {
+				props[property] = float64(n)
+			}
 		}
-		dropNil(props)
 		out = append(out, props)
 	}
 	return list(out)
@@ -236,6 +227,29 @@ func policyText(p *types.AutoScalingPolicyDescription) any {
 		alarm.Dimensions = slices.DeleteFunc(alarm.Dimensions, func(d types.MetricDimension) bool { return aws.ToString(d.Key) == "JobFlowId" })
 	}
 	return documentText(withoutEmpty(policy))
+}
+
+// fields returns fields of a shape of the API as properties, nil for those without a value.
+// A property is "name" or, if the field has another name, "name:Field".
+func fields(shape any, properties ...string) map[string]any {
+	all, _ := withoutEmpty(shape).(map[string]any)
+	out := map[string]any{}
+	for _, p := range properties {
+		name, field, _ := strings.Cut(p, ":")
+		out[name] = nil
+		for k, v := range all {
+			if strings.EqualFold(k, cmp.Or(field, name)) {
+				out[name] = v
+			}
+		}
+	}
+	return out
+}
+
+// dropNil removes the properties that the API did not return.
+func dropNil(props map[string]any) map[string]any {
+	maps.DeleteFunc(props, func(_ string, v any) bool { return v == nil })
+	return props
 }
 
 // withoutEmpty converts a shape of the API to plain values, without fields that are not

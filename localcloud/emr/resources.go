@@ -35,22 +35,23 @@ func (r Resources) CreateCluster(ctx context.Context, props map[string]any) (str
 	if err != nil {
 		return "", err
 	}
+	name := aws.ToString(in.Name)
 	request, err := in.jobFlow()
 	if err != nil {
-		return "", fmt.Errorf("create EMR cluster %s: %w", in.Name, err)
+		return "", fmt.Errorf("create EMR cluster %s: %w", name, err)
 	}
 	answer, err := r.runJobFlow(ctx, request)
 	if err != nil {
-		return "", fmt.Errorf("create EMR cluster %s: %w", in.Name, err)
+		return "", fmt.Errorf("create EMR cluster %s: %w", name, err)
 	}
 	id := aws.ToString(answer.JobFlowId)
 	pending := []types.ClusterState{types.ClusterStateStarting, types.ClusterStateBootstrapping}
 	c, err := r.awaitCluster(ctx, id, createTimeout, pending)
 	if err != nil {
-		return id, fmt.Errorf("create EMR cluster %s: %w", in.Name, err)
+		return id, fmt.Errorf("create EMR cluster %s: %w", name, err)
 	}
 	if state := c.Status.State; state != types.ClusterStateRunning && state != types.ClusterStateWaiting {
-		return id, fmt.Errorf("EMR cluster %s (%s): %s: %s", in.Name, id, state, aws.ToString(c.Status.StateChangeReason.Message))
+		return id, fmt.Errorf("EMR cluster %s (%s): %s: %s", name, id, state, aws.ToString(c.Status.StateChangeReason.Message))
 	}
 	return id, nil
 }
@@ -93,10 +94,11 @@ func (r Resources) UpdateCluster(ctx context.Context, id string, before, props m
 }
 
 func (r Resources) updateIdleTimeout(ctx context.Context, id string, was, in clusterInputs) error {
-	if reflect.DeepEqual(was.idlePolicy(), in.idlePolicy()) {
+	policy := in.AutoTerminationPolicy
+	if reflect.DeepEqual(was.AutoTerminationPolicy, policy) {
 		return nil
 	}
-	if policy := in.idlePolicy(); policy != nil {
+	if policy != nil {
 		_, err := r.API.PutAutoTerminationPolicy(ctx, &awsemr.PutAutoTerminationPolicyInput{ClusterId: &id, AutoTerminationPolicy: policy})
 		return err
 	}
@@ -142,7 +144,7 @@ func (r Resources) updateCoreGroup(ctx context.Context, id string, was, in clust
 			return err
 		}
 	}
-	if count := max(in.Core.InstanceCount, 1); count != max(was.Core.InstanceCount, 1) {
+	if count := in.Core.count(); count != was.Core.count() {
 		return r.resizeGroup(ctx, id, types.InstanceGroupModifyConfig{InstanceGroupId: &group, InstanceCount: &count})
 	}
 	return nil
@@ -178,8 +180,8 @@ func (r Resources) setScalingPolicy(ctx context.Context, id, group, policy strin
 }
 
 func (r Resources) updateStepConcurrency(ctx context.Context, id string, was, in clusterInputs) error {
-	level := max(in.StepConcurrency, 1)
-	if level == max(was.StepConcurrency, 1) {
+	level := max(aws.ToInt32(in.StepConcurrencyLevel), 1)
+	if level == max(aws.ToInt32(was.StepConcurrencyLevel), 1) {
 		return nil
 	}
 	_, err := r.API.ModifyCluster(ctx, &awsemr.ModifyClusterInput{ClusterId: &id, StepConcurrencyLevel: &level})
