@@ -16,14 +16,13 @@ const (
 	partialSuffix = ".partial"
 )
 
-// loadRecords reads every record of a folder by cluster id. It removes the partial
-// files that a crash left.
-func loadRecords(dir string) (map[string]*record, error) {
+// load reads every file of a folder with a function, and removes the partial files that
+// a crash left. what names the files in errors.
+func load(dir, what string, read func(path string, data []byte) error) error {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("read clusters: %w", err)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", what, err)
 	}
-	records := map[string]*record{}
 	var errs []error
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
@@ -31,34 +30,35 @@ func loadRecords(dir string) (map[string]*record, error) {
 		case strings.HasSuffix(path, partialSuffix):
 			errs = append(errs, os.Remove(path))
 		case strings.HasSuffix(path, recordSuffix):
-			read, err := loadRecord(path)
-			if err != nil {
-				errs = append(errs, err)
-				continue
+			data, err := os.ReadFile(path)
+			if err == nil {
+				err = read(path, data)
 			}
-			records[aws.ToString(read.Cluster.Id)] = read
+			errs = append(errs, err)
 		}
 	}
-	return records, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// loadRecord reads and validates one record.
-func loadRecord(path string) (*record, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read cluster: %w", err)
-	}
-	read := &record{}
-	if err := json.Unmarshal(data, read); err != nil {
-		return nil, fmt.Errorf("%s: not a cluster record: %w; remove the file to forget the cluster", path, err)
-	}
-	if err := read.validate(); err != nil {
-		return nil, fmt.Errorf("%s: %w; remove the file to forget the cluster", path, err)
-	}
-	if name := aws.ToString(read.Cluster.Id) + recordSuffix; name != filepath.Base(path) {
-		return nil, fmt.Errorf("%s: this cluster's record must be named %s; rename or remove the file", path, name)
-	}
-	return read, nil
+// loadRecords reads and validates every record of a folder, by cluster id.
+func loadRecords(dir string) (map[string]*record, error) {
+	records := map[string]*record{}
+	err := load(dir, "clusters", func(path string, data []byte) error {
+		read := &record{}
+		if err := json.Unmarshal(data, read); err != nil {
+			return fmt.Errorf("%s: not a cluster record: %w; remove the file to forget the cluster", path, err)
+		}
+		if err := read.validate(); err != nil {
+			return fmt.Errorf("%s: %w; remove the file to forget the cluster", path, err)
+		}
+		id := aws.ToString(read.Cluster.Id)
+		if name := id + recordSuffix; name != filepath.Base(path) {
+			return fmt.Errorf("%s: this cluster's record must be named %s; rename or remove the file", path, name)
+		}
+		records[id] = read
+		return nil
+	})
+	return records, err
 }
 
 // saveRecord writes a cluster's record.

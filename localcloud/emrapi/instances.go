@@ -1,7 +1,6 @@
 package emrapi
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,23 +19,6 @@ func (s *Store) PutInstance(clusterID string, instance types.Instance) error {
 			Timeline:          &types.InstanceTimeline{CreationDateTime: now()},
 		}
 		r.Instances = append(r.Instances, instance)
-		return nil
-	})
-}
-
-// UpdateInstance changes an instance, such as its addresses, but not its id and
-// status.
-func (s *Store) UpdateInstance(clusterID, instanceID string, update func(*types.Instance)) error {
-	return s.change(clusterID, func(r *record) error {
-		instance, err := r.instance(instanceID)
-		if err != nil {
-			return err
-		}
-		status, state := instance.Status, instance.Status.State
-		update(instance)
-		if aws.ToString(instance.Id) != instanceID || instance.Status != status || status.State != state {
-			return errors.New("update instance: Id and Status are not for UpdateInstance; use SetInstanceState")
-		}
 		return nil
 	})
 }
@@ -72,27 +54,15 @@ func setInstanceState(instance *types.Instance, state types.InstanceState, reaso
 
 // Instances lists a cluster's instances in the order in which they were put.
 func (s *Store) Instances(clusterID string) ([]types.Instance, error) {
-	found, err := s.snapshot(clusterID)
-	if err != nil {
-		return nil, err
-	}
-	return clone(found.Instances)
+	return read(s, clusterID, func(r *record) []types.Instance { return r.Instances })
 }
 
 // InstanceGroups lists a cluster's groups.
 func (s *Store) InstanceGroups(clusterID string) ([]types.InstanceGroup, error) {
-	found, err := s.snapshot(clusterID)
-	if err != nil {
-		return nil, err
-	}
-	return clone(found.Groups)
+	return read(s, clusterID, func(r *record) []types.InstanceGroup { return r.Groups })
 }
 
 // InstanceFleets lists a cluster's fleets.
 func (s *Store) InstanceFleets(clusterID string) ([]types.InstanceFleet, error) {
-	found, err := s.snapshot(clusterID)
-	if err != nil {
-		return nil, err
-	}
-	return clone(found.Fleets)
+	return read(s, clusterID, func(r *record) []types.InstanceFleet { return r.Fleets })
 }

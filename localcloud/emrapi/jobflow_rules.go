@@ -78,9 +78,7 @@ func checkJobFlow(r *emr.RunJobFlowInput) error {
 	}
 	v.require(len(r.Steps) <= maxSteps, "Steps: %d steps: at most %d", len(r.Steps), maxSteps)
 	for i, step := range r.Steps {
-		for _, err := range checkStep(step, level) {
-			v = append(v, fmt.Errorf("Steps[%d].%w", i, err))
-		}
+		v.checkStep(fmt.Sprintf("Steps[%d]", i), step, level)
 	}
 	if r.Instances == nil {
 		v.require(false, "Instances: must describe the cluster's instances")

@@ -2,11 +2,9 @@ package emrapi
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -31,31 +29,16 @@ func persistentUIDir(dir string) string { return filepath.Join(dir, "persistent-
 
 // loadPersistentUIs reads every persistent UI by id.
 func loadPersistentUIs(dir string) (map[string]persistentUI, error) {
-	dir = persistentUIDir(dir)
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read persistent UIs: %w", err)
-	}
 	uis := map[string]persistentUI{}
-	var errs []error
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		if strings.HasSuffix(path, partialSuffix) { // a crash left it
-			errs = append(errs, os.Remove(path))
-			continue
-		}
-		data, err := os.ReadFile(path)
+	err := load(persistentUIDir(dir), "persistent UIs", func(path string, data []byte) error {
 		var read persistentUI
-		if err == nil {
-			err = json.Unmarshal(data, &read)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: not a persistent UI: %w; remove the file to forget it", path, err))
-			continue
+		if err := json.Unmarshal(data, &read); err != nil {
+			return fmt.Errorf("%s: not a persistent UI: %w; remove the file to forget it", path, err)
 		}
 		uis[read.id()] = read
-	}
-	return uis, errors.Join(errs...)
+		return nil
+	})
+	return uis, err
 }
 
 // addPersistentUI adds a UI in STARTING, unless admit refuses it, which is given all

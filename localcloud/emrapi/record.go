@@ -35,35 +35,28 @@ type record struct {
 func (r *record) state() types.ClusterState { return r.Cluster.Status.State }
 
 func (r *record) step(id string) (*types.Step, error) {
-	i := slices.IndexFunc(r.Steps, func(s types.Step) bool { return aws.ToString(s.Id) == id })
-	if i < 0 {
-		return nil, fmt.Errorf("step %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
-	}
-	return &r.Steps[i], nil
+	return find(r, "step", id, r.Steps, func(s types.Step) *string { return s.Id })
 }
 
 func (r *record) instance(id string) (*types.Instance, error) {
-	i := slices.IndexFunc(r.Instances, func(in types.Instance) bool { return aws.ToString(in.Id) == id })
-	if i < 0 {
-		return nil, fmt.Errorf("instance %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
-	}
-	return &r.Instances[i], nil
+	return find(r, "instance", id, r.Instances, func(i types.Instance) *string { return i.Id })
 }
 
 func (r *record) group(id string) (*types.InstanceGroup, error) {
-	i := slices.IndexFunc(r.Groups, func(g types.InstanceGroup) bool { return aws.ToString(g.Id) == id })
-	if i < 0 {
-		return nil, fmt.Errorf("instance group %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
-	}
-	return &r.Groups[i], nil
+	return find(r, "instance group", id, r.Groups, func(g types.InstanceGroup) *string { return g.Id })
 }
 
 func (r *record) fleet(id string) (*types.InstanceFleet, error) {
-	i := slices.IndexFunc(r.Fleets, func(f types.InstanceFleet) bool { return aws.ToString(f.Id) == id })
+	return find(r, "instance fleet", id, r.Fleets, func(f types.InstanceFleet) *string { return f.Id })
+}
+
+// find returns the part of a cluster with an id. what names it in the error.
+func find[T any](r *record, what, id string, parts []T, idOf func(T) *string) (*T, error) {
+	i := slices.IndexFunc(parts, func(p T) bool { return aws.ToString(idOf(p)) == id })
 	if i < 0 {
-		return nil, fmt.Errorf("instance fleet %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
+		return nil, fmt.Errorf("%s %q of cluster %s: %w", what, id, aws.ToString(r.Cluster.Id), ErrNotFound)
 	}
-	return &r.Fleets[i], nil
+	return &parts[i], nil
 }
 
 // countRunning sets each group's running count and each fleet's provisioned
@@ -131,26 +124,20 @@ func (r *record) groupAndFleetIDs() []string {
 
 // validate reports every violation of a record that is to be stored.
 func (r *record) validate() error {
-	var violations []error
-	if id := aws.ToString(r.Cluster.Id); !clusterID.MatchString(id) {
-		violations = append(violations, fmt.Errorf("Cluster.Id: %q: must match %s; make one with NewID", id, clusterID))
-	}
-	if aws.ToString(r.Cluster.Name) == "" {
-		violations = append(violations, errors.New(`Cluster.Name: "": must not be empty; give the cluster a name`))
-	}
+	var v violations
+	id := aws.ToString(r.Cluster.Id)
+	v.require(clusterID.MatchString(id), "Cluster.Id: %q: must match %s; make one with NewID", id, clusterID)
+	v.require(aws.ToString(r.Cluster.Name) != "", `Cluster.Name: "": must not be empty; give the cluster a name`)
 	groups := map[string]bool{}
 	for i, id := range r.groupAndFleetIDs() {
-		if id == "" || groups[id] {
-			violations = append(violations, fmt.Errorf("Groups[%d].Id: %q: must be present and unique; make one with NewID", i, id))
-		}
+		v.require(id != "" && !groups[id], "Groups[%d].Id: %q: must be present and unique; make one with NewID", i, id)
 		groups[id] = true
 	}
 	for i, instance := range r.Instances {
-		if id := aws.ToString(instance.InstanceGroupId) + aws.ToString(instance.InstanceFleetId); !groups[id] {
-			violations = append(violations, fmt.Errorf("Instances[%d].InstanceGroupId: %q: no such group; put the group first", i, id))
-		}
+		id := aws.ToString(instance.InstanceGroupId) + aws.ToString(instance.InstanceFleetId)
+		v.require(groups[id], "Instances[%d].InstanceGroupId: %q: no such group; put the group first", i, id)
 	}
-	return errors.Join(violations...)
+	return errors.Join(v...)
 }
 
 // now returns the current time in milliseconds, EMR's precision.

@@ -9,11 +9,7 @@ import (
 
 // ManagedScaling returns a cluster's managed scaling policy, or nil.
 func (s *Store) ManagedScaling(id string) (*types.ManagedScalingPolicy, error) {
-	found, err := s.snapshot(id)
-	if err != nil {
-		return nil, err
-	}
-	return clone(found.ManagedScaling)
+	return read(s, id, func(r *record) *types.ManagedScalingPolicy { return r.ManagedScaling })
 }
 
 // ResizeGroup requests a number of instances of a group, as ModifyInstanceGroups does.

@@ -45,50 +45,29 @@ func checkSteps(r *record, configs []types.StepConfig) error {
 		return validationError("A job flow that is shutting down, terminated, or finished may not be modified.")
 	}
 	active := r.stepsIn(types.StepStatePending, types.StepStateRunning, types.StepStateCancelPending)
-	var violations []error
-	switch {
-	case len(configs) == 0:
-		violations = append(violations, errors.New("Steps: must hold at least one step"))
-	case active+len(configs) > maxSteps:
-		violations = append(violations, fmt.Errorf(
-			"Steps: maximum number of steps for job flow exceeded: %d active or pending and %d more, at most %d",
-			active, len(configs), maxSteps))
-	}
+	var v violations
+	v.require(len(configs) > 0, "Steps: must hold at least one step")
+	v.require(active+len(configs) <= maxSteps,
+		"Steps: maximum number of steps for job flow exceeded: %d active or pending and %d more, at most %d", active, len(configs), maxSteps)
 	for i, config := range configs {
-		for _, violation := range checkStep(config, aws.ToInt32(r.Cluster.StepConcurrencyLevel)) {
-			violations = append(violations, fmt.Errorf("Steps[%d].%w", i, violation))
-		}
+		v.checkStep(fmt.Sprintf("Steps[%d]", i), config, aws.ToInt32(r.Cluster.StepConcurrencyLevel))
 	}
-	if len(violations) > 0 {
-		return validationError("%s", errors.Join(violations...))
-	}
-	return nil
+	return v.refuse()
 }
 
-// checkStep returns the violations of a step. concurrency is the cluster's level.
-func checkStep(config types.StepConfig, concurrency int32) []error {
-	var violations []error
-	if name := aws.ToString(config.Name); name == "" || len(name) > maxStepName {
-		//nolint:staticcheck // the field's name in EMR's API
-		violations = append(violations, fmt.Errorf("Name: %q: must have 1 to %d characters", name, maxStepName))
-	}
-	action := config.ActionOnFailure
-	if action != "" && !slices.Contains(action.Values(), action) {
-		violations = append(violations, fmt.Errorf("ActionOnFailure: %q: must be one of %q", action, action.Values()))
-	}
-	if concurrency > 1 && action != types.ActionOnFailureContinue {
-		violations = append(violations, fmt.Errorf(
-			"ActionOnFailure: %q: is not valid: only CONTINUE is on a cluster with a step concurrency level of %d",
-			action, concurrency))
-	}
-	jar := config.HadoopJarStep
+// checkStep reports every violation of a step. concurrency is the cluster's level.
+func (v *violations) checkStep(at string, config types.StepConfig, concurrency int32) {
+	name, action, jar := aws.ToString(config.Name), config.ActionOnFailure, config.HadoopJarStep
+	v.require(name != "" && len(name) <= maxStepName, "%s.Name: %q: must have 1 to %d characters", at, name, maxStepName)
+	requireOneOf(v, at+".ActionOnFailure", action, action.Values())
+	v.require(concurrency <= 1 || action == types.ActionOnFailureContinue,
+		"%s.ActionOnFailure: %q: is not valid: only CONTINUE is on a cluster with a step concurrency level of %d", at, action, concurrency)
 	if jar == nil || aws.ToString(jar.Jar) == "" {
-		return append(violations, errors.New(`HadoopJarStep.Jar: "": must name a JAR, such as command-runner.jar`))
+		v.require(false, `%s.HadoopJarStep.Jar: "": must name a JAR, such as command-runner.jar`, at)
+		return
 	}
-	if size := stepCharacters(jar); size > maxStepCharacters {
-		violations = append(violations, fmt.Errorf("HadoopJarStep: %d characters in all: at most %d", size, maxStepCharacters))
-	}
-	return violations
+	size := stepCharacters(jar)
+	v.require(size <= maxStepCharacters, "%s.HadoopJarStep: %d characters in all: at most %d", at, size, maxStepCharacters)
 }
 
 // stepCharacters counts the characters that EMR limits.

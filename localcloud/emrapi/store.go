@@ -58,6 +58,15 @@ func (s *Store) snapshot(id string) (*record, error) {
 	return found, nil
 }
 
+// read returns a copy of a part of a record.
+func read[T any](s *Store, id string, part func(*record) T) (copied T, err error) {
+	found, err := s.snapshot(id)
+	if err != nil {
+		return copied, err
+	}
+	return clone(part(found))
+}
+
 // change applies a function to a copy of a record, writes the copy and replaces the
 // record by it. On an error the record stays as it was.
 func (s *Store) change(id string, apply func(*record) error) error {
@@ -150,11 +159,7 @@ func (s *Store) putNew(added *record) error {
 
 // Cluster returns a copy of the cluster with an id, or ErrNotFound.
 func (s *Store) Cluster(id string) (types.Cluster, error) {
-	found, err := s.snapshot(id)
-	if err != nil {
-		return types.Cluster{}, err
-	}
-	return clone(found.Cluster)
+	return read(s, id, func(r *record) types.Cluster { return r.Cluster })
 }
 
 // ClusterIDs lists the clusters, the newest first.
@@ -193,9 +198,5 @@ func (s *Store) UpdateCluster(id string, update func(*types.Cluster)) error {
 
 // AutoTermination returns a cluster's auto-termination policy, or nil.
 func (s *Store) AutoTermination(id string) (*types.AutoTerminationPolicy, error) {
-	found, err := s.snapshot(id)
-	if err != nil {
-		return nil, err
-	}
-	return clone(found.AutoTermination)
+	return read(s, id, func(r *record) *types.AutoTerminationPolicy { return r.AutoTermination })
 }

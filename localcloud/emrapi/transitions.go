@@ -159,9 +159,5 @@ func (s *Store) SetStepApplications(clusterID, stepID, resourceManager string, a
 // Steps returns copies of a cluster's steps, the oldest first, or ErrNotFound for an
 // unknown cluster.
 func (s *Store) Steps(clusterID string) ([]types.Step, error) {
-	found, err := s.snapshot(clusterID)
-	if err != nil {
-		return nil, err
-	}
-	return clone(found.Steps)
+	return read(s, clusterID, func(r *record) []types.Step { return r.Steps })
 }
