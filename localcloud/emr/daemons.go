@@ -115,6 +115,16 @@ func httpGet(ctx context.Context, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(req)
 }
 
+// getJSON decodes what a daemon's web page of a node answers.
+func getJSON(ctx context.Context, n *node, port platform.Port, path string, into any) error {
+	res, err := httpGet(ctx, fmt.Sprintf("http://%s:%d%s", n.ip(), port, path))
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	return json.NewDecoder(res.Body).Decode(into)
+}
+
 // maxTailBytes is how much of a log an error contains.
 const maxTailBytes = 2000
 
@@ -145,12 +155,7 @@ func readYARNMetrics(ctx context.Context, master *node) (yarnMetrics, error) {
 	// The one-jar build of the daemons does not wrap them in "clusterMetrics", as
 	// the ordinary build does.
 	var metrics yarnMetrics
-	res, err := httpGet(ctx, fmt.Sprintf("http://%s:%d/ws/v1/cluster/metrics", master.ip(), platform.ResourceManagerUI))
-	if err != nil {
-		return metrics, fmt.Errorf("read YARN's cluster metrics: %w", err)
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(&metrics); err != nil {
+	if err := getJSON(ctx, master, platform.ResourceManagerUI, "/ws/v1/cluster/metrics", &metrics); err != nil {
 		return metrics, fmt.Errorf("read YARN's cluster metrics: %w", err)
 	}
 	return metrics, nil

@@ -130,33 +130,22 @@ func (n *node) runAs(ctx context.Context, user, class string, args ...string) er
 // yarnNode is what the ResourceManager says of a node.
 type yarnNode struct {
 	State      string `json:"state"`
-	ID         string `json:"id"` // host:port
+	ID         string `json:"nodeID"` // host:port
 	Containers int    `json:"numContainers"`
 }
 
 // readYARNNodes returns the ResourceManager's nodes by host name.
 func readYARNNodes(ctx context.Context, master *node) (map[string]yarnNode, error) {
-	res, err := httpGet(ctx, fmt.Sprintf("http://%s:%d/ws/v1/cluster/nodes", master.ip(), platform.ResourceManagerUI))
-	if err != nil {
-		return nil, fmt.Errorf("read YARN's nodes: %w", err)
-	}
-	defer res.Body.Close()
 	// The one-jar build of the daemons does not wrap them in "nodes", and names the
 	// id nodeId.
-	var answer struct {
-		Nodes []struct {
-			State         string `json:"state"`
-			NodeID        string `json:"nodeID"`
-			NumContainers int    `json:"numContainers"`
-		}
-	}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+	var answer struct{ Nodes []yarnNode }
+	if err := getJSON(ctx, master, platform.ResourceManagerUI, "/ws/v1/cluster/nodes", &answer); err != nil {
 		return nil, fmt.Errorf("read YARN's nodes: %w", err)
 	}
 	out := map[string]yarnNode{}
 	for _, n := range answer.Nodes {
-		host, _, _ := strings.Cut(n.NodeID, ":")
-		out[host] = yarnNode{State: n.State, ID: n.NodeID, Containers: n.NumContainers}
+		host, _, _ := strings.Cut(n.ID, ":")
+		out[host] = n
 	}
 	return out, nil
 }
@@ -183,15 +172,11 @@ func awaitActive(ctx context.Context, master *node, added []*node) error {
 
 // requireDecommissioned fails until the NameNode has moved every block off leaving nodes.
 func requireDecommissioned(ctx context.Context, master *node, leaving []*node) error {
-	res, err := httpGet(ctx, fmt.Sprintf("http://%s:%d/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo", master.ip(), platform.NameNodeUI))
-	if err != nil {
-		return fmt.Errorf("list HDFS DataNodes: %w", err)
-	}
-	defer res.Body.Close()
 	var answer struct {
 		Beans []struct{ LiveNodes string }
 	}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+	const page = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
+	if err := getJSON(ctx, master, platform.NameNodeUI, page, &answer); err != nil {
 		return fmt.Errorf("list HDFS DataNodes: %w", err)
 	}
 	if len(answer.Beans) != 1 {
