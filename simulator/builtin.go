@@ -3,6 +3,7 @@ package simulator
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
@@ -45,9 +46,7 @@ func (generatedHandler) Read(_ context.Context, r Request) (Result, bool, error)
 // generated value replaces the resource.
 func (generatedHandler) Update(_ context.Context, r Request) (Result, error) {
 	out := r.Outputs.Copy()
-	for k, v := range r.Inputs {
-		out[k] = v
-	}
+	maps.Copy(out, r.Inputs)
 	return Result{ID: r.ID, Outputs: out}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -137,9 +138,7 @@ func (s *server) previewOutputs(r Request) resource.PropertyMap {
 			out[resource.PropertyKey(name)] = resource.MakeComputed(resource.NewStringProperty(""))
 		}
 	}
-	for k, v := range r.Inputs {
-		out[k] = v
-	}
+	maps.Copy(out, r.Inputs)
 	return out
 }
 

@@ -42,7 +42,7 @@ func (s *Service) writeImage(n *node) error {
 		"emr/instance-controller/lib/info": platform.EMRInfoDir,
 		"mnt/var/log/bootstrap-actions":    bootstrapLogDir,
 	} {
-		if err := replaceWithLink(target, filepath.Join(root, link)); err != nil {
+		if err := machine.ReplaceWithLink(target, filepath.Join(root, link)); err != nil {
 			return err
 		}
 	}
@@ -132,17 +132,6 @@ func (n *node) appendHosts(others []*node) error {
 	return nil
 }
 
-// replaceWithLink creates a symbolic link at path, in place of a file or link there.
-func replaceWithLink(target, path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.Symlink(target, path)
-}
-
 // configure installs the applications and writes their configuration. Like EMR, it
 // overwrites what a bootstrap action may have written.
 func (s *Service) configure(ctx context.Context, n *node) error {
@@ -151,7 +140,7 @@ func (s *Service) configure(ctx context.Context, n *node) error {
 		platform.EMRSparkHome:  "/.host/applications/spark",
 		platform.EMRHadoopHome: "/.host/applications/hadoop",
 	} {
-		if err := replaceWithLink(target, filepath.Join(root, link)); err != nil {
+		if err := machine.ReplaceWithLink(target, filepath.Join(root, link)); err != nil {
 			return err
 		}
 	}

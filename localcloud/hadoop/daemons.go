@@ -2,7 +2,9 @@ package hadoop
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -150,7 +152,7 @@ func HistoryServerCommand(java, spark string, properties map[string]string) []st
 	d := HistoryServer()
 	argv := append([]string{java + "/bin/java"}, strings.Fields(addOpens+" "+daemonFlags)...)
 	argv = append(argv, "-Xmx"+d.Heap)
-	for _, name := range sortedKeys(properties) {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		argv = append(argv, "-D"+name+"="+properties[name])
 	}
 	return append(argv, "-cp", spark+"/jars/*", d.Class)

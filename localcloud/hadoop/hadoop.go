@@ -10,7 +10,7 @@ package hadoop
 import (
 	"fmt"
 	"maps"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -93,7 +93,7 @@ func (n Node) exports(classification string) []string {
 			}
 		}
 	}
-	sort.Strings(lines)
+	slices.Sort(lines)
 	return lines
 }
 
@@ -155,7 +155,7 @@ func siteXML(props map[string]string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	for _, k := range sortedKeys(props) {
+	for _, k := range slices.Sorted(maps.Keys(props)) {
 		fmt.Fprintf(&b, "  <property><name>%s</name><value>%s</value></property>\n", escape.Replace(k), escape.Replace(props[k]))
 	}
 	b.WriteString("</configuration>\n")
@@ -167,7 +167,7 @@ func sparkConf(props map[string]string) string { return propertyLines(props, " "
 // propertyLines renders properties one per line, sorted by name.
 func propertyLines(props map[string]string, sep string) string {
 	var b strings.Builder
-	for _, k := range sortedKeys(props) {
+	for _, k := range slices.Sorted(maps.Keys(props)) {
 		b.WriteString(k + sep + props[k] + "\n")
 	}
 	return b.String()
@@ -175,7 +175,7 @@ func propertyLines(props map[string]string, sep string) string {
 
 // envFile renders a *-env.sh of shipped and added lines.
 func envFile(shipped, added []string) string {
-	return strings.Join(append(append([]string{}, shipped...), added...), "\n") + "\n"
+	return strings.Join(slices.Concat(shipped, added), "\n") + "\n"
 }
 
 // log4j2 renders a console logger, as EMR's; what starts the program redirects its
@@ -187,17 +187,6 @@ func log4j2(overrides map[string]string) string {
 		"appender.console.layout.type":    "PatternLayout",
 		"appender.console.layout.pattern": "%d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex",
 	}
-	for k, v := range overrides {
-		props[k] = v
-	}
+	maps.Copy(props, overrides)
 	return propertyLines(props, " = ")
-}
-
-func sortedKeys(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,17 +27,13 @@ func (a *Agent) command(ctx context.Context, e Exec) (*exec.Cmd, error) {
 		return nil, errors.New("argv is empty")
 	}
 	env := map[string]string{"PATH": defaultPath, "LANG": "C.UTF-8"}
-	for k, v := range a.spec.Env {
-		env[k] = v
-	}
+	maps.Copy(env, a.spec.Env)
 	user, err := a.lookupUser(e.User)
 	if err != nil {
 		return nil, err
 	}
 	env["HOME"], env["USER"], env["LOGNAME"] = user.Home, user.Name, user.Name
-	for k, v := range e.Env {
-		env[k] = v
-	}
+	maps.Copy(env, e.Env)
 	path, err := lookPath(e.Argv[0], env["PATH"], e.Dir)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func linkSystem(s Spec) error {
 // linkShims links the machine's sudo and systemctl to machined.
 func linkShims(s Spec) error {
 	for _, n := range []string{"sudo", "systemctl"} {
-		if err := replaceLink(machinedPath, filepath.Join(s.Root, "usr/bin", n)); err != nil {
+		if err := ReplaceWithLink(machinedPath, filepath.Join(s.Root, "usr/bin", n)); err != nil {
 			return err
 		}
 	}
@@ -115,9 +115,12 @@ func link(target, path string) error {
 	return nil
 }
 
-// replaceLink creates a symbolic link in place of what is at path.
-func replaceLink(target, path string) error {
+// ReplaceWithLink creates a symbolic link in place of the file or link at path.
+func ReplaceWithLink(target, path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	return os.Symlink(target, path)

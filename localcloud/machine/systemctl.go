@@ -96,10 +96,7 @@ func enableUnit(name string) error {
 	if _, err := os.Stat(filepath.Join(unitDir, name)); err != nil {
 		return fmt.Errorf("unit file %s does not exist", name)
 	}
-	if err := os.MkdirAll(enabledDir, 0o755); err != nil {
-		return err
-	}
-	return replaceLink(filepath.Join(unitDir, name), filepath.Join(enabledDir, name))
+	return ReplaceWithLink(filepath.Join(unitDir, name), filepath.Join(enabledDir, name))
 }
 
 func disableUnit(name string) error {

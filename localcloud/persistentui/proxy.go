@@ -7,7 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -16,7 +16,7 @@ import (
 // forwardLive forwards to the pages of a running cluster: Spark's history server, or
 // the ResourceManager and its proxy for application masters.
 func (s *Service) forwardLive(w http.ResponseWriter, r *http.Request, p emrapi.Page, inHistory bool) {
-	s.used.add(p.ClusterID)
+	s.uses(p.ClusterID).Add(1)
 	address, err := s.Primary(p.ClusterID)
 	if err != nil {
 		http.Error(w, fmt.Sprintf("cluster %s is not running: %v", p.ClusterID, err), http.StatusBadGateway)
@@ -31,27 +31,12 @@ func (s *Service) forwardLive(w http.ResponseWriter, r *http.Request, p emrapi.P
 
 // Used returns how many requests the pages of a running cluster have had: EMR does not
 // regard a cluster as idle whose pages are in use.
-func (s *Service) Used(clusterID string) int { return s.used.of(clusterID) }
+func (s *Service) Used(clusterID string) int { return int(s.uses(clusterID).Load()) }
 
-// uses counts requests by cluster id.
-type uses struct {
-	mu    sync.Mutex
-	count map[string]int
-}
-
-func (u *uses) add(clusterID string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.count == nil {
-		u.count = map[string]int{}
-	}
-	u.count[clusterID]++
-}
-
-func (u *uses) of(clusterID string) int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.count[clusterID]
+func (s *Service) uses(clusterID string) *atomic.Int64 {
+	known, _ := s.used.LoadOrStore(clusterID, new(atomic.Int64))
+	count, _ := known.(*atomic.Int64)
+	return count
 }
 
 // proxy returns a handler that forwards requests below a prefix to a server that does not

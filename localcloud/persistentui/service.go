@@ -1,6 +1,7 @@
 package persistentui
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -34,7 +35,7 @@ type Service struct {
 	Limits
 
 	collecting sync.Map // locks by cluster id
-	used       uses
+	used       sync.Map // *atomic.Int64 by cluster id: requests to its live pages
 	ended      sync.Map // by cluster id: when its logs were complete, until a server has listed them
 	servers    historyServers
 	sessions   sessions
@@ -58,20 +59,10 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	for _, limit := range []struct {
-		value *time.Duration
-		unset time.Duration
-	}{
-		{&l.AttachTime, 2 * time.Second}, {&l.URLLifetime, time.Hour}, {&l.SessionLifetime, time.Hour}, {&l.IdleTime, 2 * time.Minute},
-	} {
-		if *limit.value == 0 {
-			*limit.value = limit.unset
-		}
+	return Limits{
+		AttachTime: cmp.Or(l.AttachTime, 2*time.Second), URLLifetime: cmp.Or(l.URLLifetime, time.Hour),
+		SessionLifetime: cmp.Or(l.SessionLifetime, time.Hour), IdleTime: cmp.Or(l.IdleTime, 2*time.Minute), MaxServers: cmp.Or(l.MaxServers, 3),
 	}
-	if l.MaxServers == 0 {
-		l.MaxServers = 3
-	}
-	return l
 }
 
 // Attach implements emrapi.AppUIs. It waits while a fault keeps UIs in STARTING.

@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 )
 
@@ -134,11 +135,8 @@ func (d *draft) primaryPlacement() (placement, error) {
 // setRootDevice completes the root volume of a new instance.
 func (d *draft) setRootDevice() {
 	device := map[string]any{"volumeId": newEC2ID("vol-"), "deviceName": "/dev/xvda", "volumeType": "gp3", "volumeSize": 8.0}
-	if own, ok := d.in["rootBlockDevice"].(map[string]any); ok {
-		for k, v := range own {
-			device[k] = v
-		}
-	}
+	own, _ := d.in["rootBlockDevice"].(map[string]any)
+	maps.Copy(device, own)
 	if d.r.Outputs == nil {
 		d.set("rootBlockDevice", device)
 	}

@@ -37,9 +37,7 @@ type Resource struct {
 // would refuse the request; it reads like the service's.
 func (a *Account) Outputs(r Resource) (string, resource.PropertyMap, error) {
 	d := &draft{account: a, r: r, in: property.Plain(r.Inputs), out: resource.PropertyMap{}, id: r.ID}
-	for k, v := range r.Outputs {
-		d.out[k] = v
-	}
+	maps.Copy(d.out, r.Outputs)
 	for _, k := range r.Removed {
 		delete(d.out, resource.PropertyKey(k))
 	}
@@ -171,9 +169,7 @@ func AllTags(inputs map[string]any, defaults map[string]string) map[string]any {
 		all[k] = v
 	}
 	own, _ := inputs["tags"].(map[string]any)
-	for k, v := range own {
-		all[k] = v
-	}
+	maps.Copy(all, own)
 	return all
 }
 
