@@ -7,9 +7,9 @@
 package catalog
 
 import (
-	"maps"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,45 +52,20 @@ func Packages() map[string]Package { return packages() }
 var packages = sync.OnceValue(loadPackages)
 
 func loadPackages() map[string]Package {
-	all := []Package{
-		{
-			Name: "aws", Module: "github.com/pulumi/pulumi-aws/sdk/v6", Version: "6.83.2",
-			Config:    aws.ProviderArgs{}.ElementType(),
-			Resources: awsTypes(),
-			Functions: functionsByToken("aws", awsFunctions()),
-		},
-		{
-			Name: "kubernetes", Module: "github.com/pulumi/pulumi-kubernetes/sdk/v4", Version: "4.30.0",
-			Config: kubernetes.ProviderArgs{}.ElementType(), Resources: kubernetesKinds(),
-		},
-		{
-			Name: "grafana", Module: "github.com/pulumiverse/pulumi-grafana/sdk/v2", Version: "2.19.0",
-			Config: grafana.ProviderArgs{}.ElementType(), Resources: byToken("grafana", grafanaTypes()),
-		},
-		{
-			Name: "tls", Module: "github.com/pulumi/pulumi-tls/sdk/v5", Version: "5.2.0",
-			Config: tls.ProviderArgs{}.ElementType(), Resources: byToken("tls", tlsTypes()),
-		},
-		{
-			Name: "random", Module: "github.com/pulumi/pulumi-random/sdk/v4", Version: "4.18.0",
-			Config: random.ProviderArgs{}.ElementType(), Resources: byToken("random", randomTypes()),
-		},
-		{
-			Name: "command", Module: "github.com/pulumi/pulumi-command/sdk", Version: "1.1.0",
-			Config: command.ProviderArgs{}.ElementType(), Resources: commandTypes(),
-		},
-	}
+	awsTypes := byToken("aws", slices.Concat(awsNetwork(), awsEMR(), awsStorage()))
+	others := otherTypes()
+	const pulumi = "github.com/pulumi/pulumi-"
 	out := map[string]Package{}
-	for _, p := range all {
+	for _, p := range []Package{
+		{"aws", pulumi + "aws/sdk/v6", "6.83.2", aws.ProviderArgs{}.ElementType(), awsTypes, functionsByToken("aws", awsFunctions())},
+		{"kubernetes", pulumi + "kubernetes/sdk/v4", "4.30.0", kubernetes.ProviderArgs{}.ElementType(), kubernetesKinds(), nil},
+		{"grafana", "github.com/pulumiverse/pulumi-grafana/sdk/v2", "2.19.0", grafana.ProviderArgs{}.ElementType(), others["grafana"], nil},
+		{"tls", pulumi + "tls/sdk/v5", "5.2.0", tls.ProviderArgs{}.ElementType(), others["tls"], nil},
+		{"random", pulumi + "random/sdk/v4", "4.18.0", random.ProviderArgs{}.ElementType(), others["random"], nil},
+		{"command", pulumi + "command/sdk", "1.1.0", command.ProviderArgs{}.ElementType(), others["command"], nil},
+	} {
 		out[p.Name] = p
 	}
-	return out
-}
-
-func awsTypes() map[string]Type {
-	out := byToken("aws", awsNetwork())
-	maps.Copy(out, byToken("aws", awsEMR()))
-	maps.Copy(out, byToken("aws", awsStorage()))
 	return out
 }
 

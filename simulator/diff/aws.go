@@ -52,9 +52,7 @@ func emrPolicies() map[string]policy {
 // networkPolicies covers VPC.
 func networkPolicies() map[string]policy {
 	return map[string]policy{
-		"aws:ec2/vpc:Vpc": replaceOn(
-			"cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength",
-		),
+		"aws:ec2/vpc:Vpc": replaceOn("cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength"),
 		"aws:ec2/subnet:Subnet": replaceOn(
 			"availabilityZone", "availabilityZoneId", "cidrBlock", "vpcId", "ipv6Native", "outpostArn",
 		),
@@ -63,19 +61,13 @@ func networkPolicies() map[string]policy {
 			"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId",
 		),
 		"aws:ec2/routeTableAssociation:RouteTableAssociation": replaceOn("subnetId", "gatewayId"),
-		"aws:ec2/natGateway:NatGateway": replaceOn(
-			"allocationId", "connectivityType", "privateIp", "subnetId",
-		),
-		"aws:ec2/eip:Eip": replaceOn(
-			"domain", "address", "publicIpv4Pool", "networkBorderGroup",
-		),
-		"aws:ec2/eipAssociation:EipAssociation": immutable(),
+		"aws:ec2/natGateway:NatGateway":                       replaceOn("allocationId", "connectivityType", "privateIp", "subnetId"),
+		"aws:ec2/eip:Eip":                                     replaceOn("domain", "address", "publicIpv4Pool", "networkBorderGroup"),
+		"aws:ec2/eipAssociation:EipAssociation":               immutable(),
 		"aws:ec2/vpcEndpoint:VpcEndpoint": replaceOn(
 			"serviceName", "vpcId", "vpcEndpointType", "autoAccept", "serviceRegion",
 		),
-		"aws:ec2/securityGroup:SecurityGroup": replaceOn(
-			"description", "name", "namePrefix", "vpcId",
-		),
+		"aws:ec2/securityGroup:SecurityGroup":               replaceOn("description", "name", "namePrefix", "vpcId"),
 		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": replaceOn("vpcId"),
 	}
 }
@@ -83,9 +75,7 @@ func networkPolicies() map[string]policy {
 // instancePolicies covers EC2 instances, what is attached to them, and EBS.
 func instancePolicies() map[string]policy {
 	return map[string]policy{
-		"aws:ec2/networkInterface:NetworkInterface": replaceOn(
-			"subnetId", "privateIp", "privateIps", "interfaceType", "ipv6Addresses",
-		),
+		"aws:ec2/networkInterface:NetworkInterface": replaceOn("subnetId", "privateIp", "privateIps", "interfaceType", "ipv6Addresses"),
 		"aws:ec2/instance:Instance": {
 			replace: []string{
 				"ami", "availabilityZone", "subnetId", "privateIp", "keyName", "networkInterfaces", "ephemeralBlockDevices",
@@ -105,9 +95,7 @@ func instancePolicies() map[string]policy {
 		"aws:ec2/tag:Tag":         replaceOn("key", "resourceId"),
 		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": replaceOn("securityGroupId"),
 		"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":   replaceOn("securityGroupId"),
-		"aws:ebs/volume:Volume": replaceOn(
-			"availabilityZone", "encrypted", "kmsKeyId", "multiAttachEnabled", "outpostArn", "snapshotId",
-		),
+		"aws:ebs/volume:Volume": replaceOn("availabilityZone", "encrypted", "kmsKeyId", "multiAttachEnabled", "outpostArn", "snapshotId"),
 	}
 }
 
@@ -129,15 +117,9 @@ func identityPolicies() map[string]policy {
 // storagePolicies covers S3 and SSM.
 func storagePolicies() map[string]policy {
 	return map[string]policy{
-		"aws:s3/bucketV2:BucketV2": replaceOn(
-			"bucket", "bucketPrefix", "objectLockEnabled",
-		),
-		"aws:s3/bucketVersioningV2:BucketVersioningV2": replaceOn(
-			"bucket", "expectedBucketOwner",
-		),
-		"aws:s3/bucketLoggingV2:BucketLoggingV2": replaceOn(
-			"bucket", "expectedBucketOwner",
-		),
+		"aws:s3/bucketV2:BucketV2":                               replaceOn("bucket", "bucketPrefix", "objectLockEnabled"),
+		"aws:s3/bucketVersioningV2:BucketVersioningV2":           replaceOn("bucket", "expectedBucketOwner"),
+		"aws:s3/bucketLoggingV2:BucketLoggingV2":                 replaceOn("bucket", "expectedBucketOwner"),
 		"aws:s3/bucketOwnershipControls:BucketOwnershipControls": replaceOn("bucket"),
 		"aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": replaceOn("bucket"),
 		"aws:s3/bucketPolicy:BucketPolicy":                       replaceOn("bucket"),
@@ -145,9 +127,7 @@ func storagePolicies() map[string]policy {
 		"aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2": replaceOn(
 			"bucket", "expectedBucketOwner",
 		),
-		"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2": replaceOn(
-			"bucket", "expectedBucketOwner",
-		),
-		"aws:ssm/parameter:Parameter": replaceOn("name", "dataType"),
+		"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2": replaceOn("bucket", "expectedBucketOwner"),
+		"aws:ssm/parameter:Parameter":                                          replaceOn("name", "dataType"),
 	}
 }

@@ -54,49 +54,32 @@ func randomCharacters(in map[string]any) (s string, settings map[string]any, err
 		if c.enabled(in) {
 			alphabet += c.alphabet
 		}
-		if out, err = appendRandom(out, c.alphabet, int(minimum)); err != nil {
-			return "", nil, err
-		}
+		out = appendRandom(out, c.alphabet, int(minimum))
 	}
 	settings["number"] = settings["numeric"]
 	if alphabet == "" {
 		return "", nil, errors.New("all character classes are disabled")
 	}
-	if out, err = appendRandom(out, alphabet, int(length)-len(out)); err != nil {
-		return "", nil, err
+	out = appendRandom(out, alphabet, int(length)-len(out))
+	for i := len(out) - 1; i > 0; i-- {
+		j := randomIndex(i + 1)
+		out[i], out[j] = out[j], out[i]
 	}
-	err = shuffle(out)
-	return string(out), settings, err
+	return string(out), settings, nil
 }
 
-func appendRandom(out []byte, alphabet string, n int) ([]byte, error) {
+func appendRandom(out []byte, alphabet string, n int) []byte {
 	for range n {
-		i, err := randomIndex(len(alphabet))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, alphabet[i])
+		out = append(out, alphabet[randomIndex(len(alphabet))])
 	}
-	return out, nil
+	return out
 }
 
-func randomIndex(n int) (int, error) {
-	i, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
-	if err != nil {
-		return 0, err
-	}
-	return int(i.Int64()), nil
-}
-
-func shuffle(b []byte) error {
-	for i := len(b) - 1; i > 0; i-- {
-		j, err := randomIndex(i + 1)
-		if err != nil {
-			return err
-		}
-		b[i], b[j] = b[j], b[i]
-	}
-	return nil
+// randomIndex returns a number below n. crypto/rand never fails on the platforms that Go
+// supports.
+func randomIndex(n int) int {
+	i, _ := rand.Int(rand.Reader, big.NewInt(int64(n)))
+	return int(i.Int64())
 }
 
 func randomPassword(in map[string]any) (generated, error) {

@@ -1,7 +1,8 @@
 package property
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -35,10 +36,7 @@ func (v Violation) String() string {
 
 // Sort orders violations by path and rule, so that output is stable.
 func Sort(violations []Violation) {
-	sort.SliceStable(violations, func(i, j int) bool {
-		if violations[i].Path != violations[j].Path {
-			return violations[i].Path < violations[j].Path
-		}
-		return violations[i].Rule < violations[j].Rule
+	slices.SortStableFunc(violations, func(a, b Violation) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Rule, b.Rule))
 	})
 }
