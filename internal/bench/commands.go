@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/internal/bench/collector"
+	"github.com/emr-observatory/emr-observatory/internal/bench/history"
 	"github.com/emr-observatory/emr-observatory/internal/bench/jvm"
 	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
@@ -91,10 +92,8 @@ func measureRehearsal(ctx context.Context, r *result, _ options) error {
 // busyJVM is how long two cores of a JVM run tasks.
 const busyJVM = 90 * time.Second
 
-func measureJVMStarts(ctx context.Context, r *result, o options) error {
-	got, err := jvm.Measure(ctx, o.pairs, busyJVM)
-	r.StartCPU, r.StartCPUWithout, r.MainDelay = got.StartCPU, got.CPUWithout, got.MainDelay
-	r.PluginStartCPU, r.ExporterShare, r.ListenerShare = got.PluginStartCPU, got.ExporterShare, got.ListenerShare
+func measureJVMStarts(ctx context.Context, r *result, o options) (err error) {
+	r.jvmFigures, err = jvm.Measure(ctx, o.pairs, busyJVM)
 	return err
 }
 
@@ -103,6 +102,14 @@ const samplingPairs = 30
 
 func measureSampling(ctx context.Context, r *result, _ options) (err error) {
 	r.SamplingRatio, err = jvm.MeasureSampling(ctx, samplingPairs)
+	return err
+}
+
+// historyPairs are the turns of readers of a log: each reads for some seconds.
+const historyPairs = 3
+
+func measureHistory(ctx context.Context, r *result, o options) (err error) {
+	r.historyFigures, err = history.Measure(ctx, ".", o.historyMB*1_000_000, historyPairs)
 	return err
 }
 

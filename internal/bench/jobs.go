@@ -67,7 +67,7 @@ func (c cloud) measureJobPairs(ctx context.Context, r *result, o options) error 
 		r.PluginRatios, pluginCPU = append(r.PluginRatios, all.duration/plugin.duration), append(pluginCPU, all.cpu/plugin.cpu)
 	}
 	r.Ratio, r.Pairs, r.WithoutSeconds = stats.Median(r.Ratios), o.pairs, stats.Median(durations)
-	r.CPURatio, r.CPUWithout = stats.Median(cpuRatios), stats.Median(cpu)
+	r.CPURatio, r.jobFigures.CPUWithout = stats.Median(cpuRatios), stats.Median(cpu)
 	r.PluginRatio, r.PluginCPURatio = stats.Median(r.PluginRatios), stats.Median(pluginCPU)
 	return nil
 }

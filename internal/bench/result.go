@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/emr-observatory/emr-observatory/internal/bench/history"
+	"github.com/emr-observatory/emr-observatory/internal/bench/jvm"
 )
 
 // result is bench.json. A key ends with its unit: _s are seconds, _mb 10^6 bytes,
@@ -23,9 +26,17 @@ type result struct {
 	jobCPU
 	controlFigures
 	jvmFigures
+	// CPU time of a Spark query while async-profiler records, relative to the same
+	// query without. It estimates what jobCPU cannot attribute to a thread.
+	SamplingRatio float64 `json:"profiler_sampling_cpu_ratio"`
 	collectorFigures
 	historyFigures
 }
+
+type (
+	jvmFigures     = jvm.Result
+	historyFigures = history.Result
+)
 
 // upFigures are about Pulumi and the local cloud's start.
 type upFigures struct {
@@ -92,27 +103,6 @@ type controlFigures struct {
 	ControlNodes      int     `json:"control_nodes"` // that were observed
 }
 
-// jvmFigures are about drivers in local mode, see package jvm.
-type jvmFigures struct {
-	// More CPU time of a driver with the launcher, from its start to its end some 14
-	// seconds after its SparkContext has started.
-	StartCPU float64 `json:"jvm_start_cpu_s"`
-	// What of it the Spark plugin adds: minus a driver with a launcher without plugin.
-	PluginStartCPU float64 `json:"jvm_start_plugin_cpu_s"`
-	// CPU time of the launcher's threads without the profiler's, and of the plugin's
-	// listener, relative to all of a driver that runs tasks on two cores for 90 s.
-	ExporterShare float64 `json:"jvm_exporter_cpu_share"`
-	ListenerShare float64 `json:"jvm_listener_cpu_share"`
-	// The same driver without the launcher.
-	StartCPUWithout float64 `json:"jvm_start_cpu_without_s"`
-	// How much later the application's main method starts, which Spark's SparkSubmit
-	// calls.
-	MainDelay float64 `json:"jvm_main_delay_s"`
-	// CPU time of a Spark query while async-profiler records, relative to the same
-	// query without. It estimates what jobCPU cannot attribute to a thread.
-	SamplingRatio float64 `json:"profiler_sampling_cpu_ratio"`
-}
-
 // collectorFigures compare the builds of the node collector, each alone with a node's
 // configuration, see package collector: release for AWS, development for the local
 // cloud.
@@ -126,28 +116,6 @@ type collectorFigures struct {
 	DevelopmentMB         float64 `json:"collector_development_mb"`
 	ReleaseDownloadMB     float64 `json:"collector_release_download_mb"`
 	DevelopmentDownloadMB float64 `json:"collector_development_download_mb"`
-}
-
-// historyFigures are about reading the event log of a long application, zstd in, on one
-// processor, see package history.
-type historyFigures struct {
-	ParseLogMB float64 `json:"history_parse_log_mb"` // of the log, uncompressed
-	// Events for each second of CPU time, decoded, without rows; and bytes of their text.
-	ParseEvents float64 `json:"history_parse_events_per_cpu_s"`
-	// The same, with rows written as Parquet.
-	ParseRows float64 `json:"history_rows_events_per_cpu_s"`
-	ParseMB   float64 `json:"history_parse_mb_per_cpu_s"`
-	// Rows per second relative to the events that encoding/json decodes into structs.
-	ParseRatio float64 `json:"history_rows_over_encoding_json_ratio"`
-	// Largest resident set of a process that reads the log.
-	ParseMiB float64 `json:"history_parse_mib"`
-	// The time from the start of Spark's history server to its first answer about the same
-	// log, and that relative to the CPU time in which the rows are written: as the local
-	// cloud's persistent UIs run the server, and with a tuned JVM.
-	FirstAnswerSeconds float64 `json:"history_server_first_answer_s"`
-	FirstAnswerRatio   float64 `json:"history_server_first_answer_over_rows_ratio"`
-	TunedAnswerSeconds float64 `json:"history_server_tuned_first_answer_s"`
-	TunedAnswerRatio   float64 `json:"history_server_tuned_first_answer_over_rows_ratio"`
 }
 
 // render prints the figures with their limits. Those without one give a limited
@@ -189,12 +157,12 @@ func (r result) render() {
 		{"collector of the local cloud, the same", r.DevelopmentCPU, ""},
 		{"collector for AWS, MB", r.ReleaseMB, ""},
 		{"collector of the local cloud, MB", r.DevelopmentMB, ""},
-		{"events of a log decoded per CPU s, thousands", r.ParseEvents / 1000, "at least 225"},
-		{"events of a log turned into rows per CPU s, thousands", r.ParseRows / 1000, "at least 150"},
-		{"events turned into rows per CPU s : decoded by encoding/json", r.ParseRatio, "at least 3"},
-		{"history server's first answer : rows of the log", r.FirstAnswerRatio, "at least 10"},
-		{"the same of a server with a tuned JVM", r.TunedAnswerRatio, ""},
-		{"memory that reads a log, MiB", r.ParseMiB, "at most 256"},
+		{"events of a log decoded per CPU s, thousands", r.PerSecond / 1000, "at least 225"},
+		{"events of a log turned into rows per CPU s, thousands", r.RowsPerSecond / 1000, "at least 150"},
+		{"events turned into rows per CPU s : decoded by encoding/json", r.OverStandard, "at least 3"},
+		{"history server's first answer : rows of the log", r.OverServer, "at least 10"},
+		{"the same of a server with a tuned JVM", r.OverTuned, ""},
+		{"memory that reads a log, MiB", r.PeakMiB, "at most 256"},
 	} {
 		measured := "not measured"
 		if row.measured != 0 {

@@ -29,21 +29,24 @@ import (
 // Source is the path of the log that is multiplied, relative to the repository.
 const Source = "eventlog/testdata/spark4/eventlog_v2_app-20261124085717-0000"
 
-// Result compares readers of the same log. Each run is a separate process with one
-// processor. Its seconds are CPU time, including garbage collection.
+// Result compares readers of the same log, zstd in. Each run is a separate process with
+// one processor. Its seconds are CPU time, including garbage collection.
 type Result struct {
-	Bytes, Events int64   // of the log, uncompressed
-	PerSecond     float64 // events decoded: median
-	RowsPerSecond float64 // events whose rows are written as Parquet: median
-	MBPerSecond   float64 // 10^6 bytes, uncompressed: median
+	LogMB         float64 `json:"history_parse_log_mb"`           // of the log, uncompressed
+	PerSecond     float64 `json:"history_parse_events_per_cpu_s"` // events decoded: median
+	RowsPerSecond float64 `json:"history_rows_events_per_cpu_s"`  // events whose rows are written as Parquet: median
+	MBPerSecond   float64 `json:"history_parse_mb_per_cpu_s"`     // 10^6 bytes, uncompressed: median
 	// OverStandard is RowsPerSecond relative to the events per second that encoding/json
 	// decodes, without rows, from the first tenth of the log: median of pairs.
-	OverStandard float64
-	PeakMiB      float64 // largest resident set of a run
+	OverStandard float64 `json:"history_rows_over_encoding_json_ratio"`
+	PeakMiB      float64 `json:"history_parse_mib"` // largest resident set of a run
 	// FirstAnswer is the result of the function FirstAnswer, and TunedAnswer with a JVM that
 	// has more memory and all JIT tiers, in seconds. OverServer and OverTuned are these
 	// relative to the time in which all rows of the same log are written.
-	FirstAnswer, OverServer, TunedAnswer, OverTuned float64
+	FirstAnswer float64 `json:"history_server_first_answer_s"`
+	OverServer  float64 `json:"history_server_first_answer_over_rows_ratio"`
+	TunedAnswer float64 `json:"history_server_tuned_first_answer_s"`
+	OverTuned   float64 `json:"history_server_tuned_first_answer_over_rows_ratio"`
 }
 
 // reader is a way to read a log.
@@ -95,7 +98,7 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 		}
 		slices.Reverse(order)
 		mine, other, whole := runs[ours], runs[standard], runs[rows]
-		r.Events, r.Bytes = mine.Events, mine.Bytes
+		r.LogMB = float64(mine.Bytes) / 1e6
 		r.PeakMiB = max(r.PeakMiB, float64(mine.PeakBytes)/(1<<20), float64(whole.PeakBytes)/(1<<20))
 		rowsPerSecond = append(rowsPerSecond, float64(whole.Events)/whole.Seconds)
 		rowsSeconds = append(rowsSeconds, whole.Seconds)

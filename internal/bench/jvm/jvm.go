@@ -21,20 +21,22 @@ var machine []byte
 // enough for one round of metrics and profiles.
 const running = platform.CollectionInterval + 4*time.Second
 
-// Result compares drivers with and without the launcher. Differences are medians
-// of pairs, with minus without.
+// Result compares drivers in local mode with and without the launcher. Differences are
+// medians of pairs, with minus without, in seconds.
 type Result struct {
-	StartCPU   float64 // more CPU time, in seconds, from the JVM's start to its end
-	MainDelay  float64 // later start of the application's main method, in seconds
-	CPUWithout float64 // median CPU time without the launcher, in seconds
-
+	// More CPU time, from the JVM's start to its end some 14 seconds after its
+	// SparkContext has started.
+	StartCPU float64 `json:"jvm_start_cpu_s"`
 	// PluginStartCPU is what of StartCPU the Spark plugin adds to the launcher: the
 	// same with the plugin minus without, both with the launcher.
-	PluginStartCPU float64
-
-	// CPU time of threads in a busy JVM, relative to the whole JVM's: the launcher's
-	// without the profiler's, and the listener of the plugin.
-	ExporterShare, ListenerShare float64
+	PluginStartCPU float64 `json:"jvm_start_plugin_cpu_s"`
+	// CPU time of threads in a JVM that runs tasks on two cores, relative to the whole
+	// JVM's: the launcher's without the profiler's, and the listener of the plugin.
+	ExporterShare float64 `json:"jvm_exporter_cpu_share"`
+	ListenerShare float64 `json:"jvm_listener_cpu_share"`
+	CPUWithout    float64 `json:"jvm_start_cpu_without_s"` // median without the launcher
+	// Later start of the application's main method, which Spark's SparkSubmit calls.
+	MainDelay float64 `json:"jvm_main_delay_s"`
 }
 
 // Measure runs pairs of drivers in turn, without and with the launcher, and a third
