@@ -41,8 +41,8 @@ type Runner struct {
 	Forwards []machine.Forward
 	Pods     string // first three octets of the pods' network, "10.42.0"
 	Gateway  string
-	// Control returns the machine that is the node, with the host ports and host
-	// paths, and its instance metadata.
+	// Control returns the machine that is the node, with the host ports, and its
+	// instance metadata.
 	Control func() (*region.Machine, machine.Metadata, error)
 	// Claims returns the folder of the PersistentVolumeClaims, which is on a volume of
 	// the node.

@@ -52,7 +52,7 @@ func (r *Runner) start(ctx context.Context, w workload, image Image) error {
 		return err
 	}
 	maps.Copy(env, image.Env)
-	m, err := r.boot(ctx, w, image, meta, control.Root, ip)
+	m, err := r.boot(ctx, w, image, meta, ip)
 	if err != nil {
 		return err
 	}
@@ -92,14 +92,12 @@ func (r *Runner) openPorts(ctx context.Context, p *pod, control *region.Machine,
 
 // boot boots the pod's machine with its volumes. The pod's own file system starts
 // empty.
-func (r *Runner) boot(
-	ctx context.Context, w workload, image Image, meta machine.Metadata, controlRoot, ip string,
-) (*region.Machine, error) {
+func (r *Runner) boot(ctx context.Context, w workload, image Image, meta machine.Metadata, ip string) (*region.Machine, error) {
 	name := podName(w.Name)
 	if err := os.RemoveAll(r.Region.Root(name)); err != nil {
 		return nil, err
 	}
-	mounts, err := r.prepareVolumes(w, controlRoot)
+	mounts, err := r.prepareVolumes(w)
 	if err != nil {
 		return nil, err
 	}
@@ -211,17 +209,16 @@ func gracePeriod(spec corev1.PodSpec) time.Duration {
 // argv returns the container's command line: its command and args, or the image's,
 // with $(VAR) expanded as Kubernetes does.
 func argv(c corev1.Container, image Image, env map[string]string) []string {
-	words := image.Entrypoint
-	args := image.Cmd
+	words, args := image.Entrypoint, image.Cmd
 	if len(c.Command) > 0 {
 		words, args = c.Command, nil
 	}
 	if len(c.Args) > 0 {
 		args = c.Args
 	}
-	out := make([]string, 0, len(words)+len(args))
-	for _, w := range append(append([]string{}, words...), args...) {
-		out = append(out, expand(w, env))
+	out := slices.Concat(words, args)
+	for i, w := range out {
+		out[i] = expand(w, env)
 	}
 	return out
 }

@@ -2,7 +2,8 @@ package kube
 
 import (
 	"context"
-	"sort"
+	"slices"
+	"strings"
 )
 
 // Status is the state of a workload.
@@ -41,6 +42,6 @@ func (r *Runner) Statuses(ctx context.Context) []Status {
 		}
 		out = append(out, st)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	slices.SortFunc(out, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

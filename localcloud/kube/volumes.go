@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,8 +25,8 @@ func (r *Runner) claimDir(namespace, name string) (string, error) {
 }
 
 // prepareVolumes fills the pod's volumes and returns the binds of its mounts, init
-// containers' included. Host paths are below controlRoot.
-func (r *Runner) prepareVolumes(w workload, controlRoot string) ([]machine.Bind, error) {
+// containers' included.
+func (r *Runner) prepareVolumes(w workload) ([]machine.Bind, error) {
 	base, secret := filepath.Join(r.Dir, "pods", w.Name), filepath.Join(r.Memory, w.Name)
 	if err := errors.Join(os.RemoveAll(base), os.RemoveAll(secret)); err != nil {
 		return nil, err
@@ -38,11 +38,11 @@ func (r *Runner) prepareVolumes(w workload, controlRoot string) ([]machine.Bind,
 		if v.Secret != nil || (v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory) {
 			at = filepath.Join(secret, v.Name)
 		}
-		dir, err := r.prepareVolume(w.Namespace, v, at, controlRoot)
+		dir, err := r.prepareVolume(w.Namespace, v, at)
 		if err != nil {
 			return nil, fmt.Errorf("volume %s: %w", v.Name, err)
 		}
-		if err := chownVolume(dir, pod, v); err != nil {
+		if err := chownVolume(dir, pod); err != nil {
 			return nil, fmt.Errorf("volume %s: %w", v.Name, err)
 		}
 		dirs[v.Name] = dir
@@ -54,7 +54,7 @@ func (r *Runner) prepareVolumes(w workload, controlRoot string) ([]machine.Bind,
 func volumeBinds(pod corev1.PodSpec, dirs map[string]string) ([]machine.Bind, error) {
 	var binds []machine.Bind
 	seen := map[string]bool{}
-	for _, c := range append(append([]corev1.Container{}, pod.Containers...), pod.InitContainers...) {
+	for _, c := range slices.Concat(pod.Containers, pod.InitContainers) {
 		for _, m := range c.VolumeMounts {
 			dir, ok := dirs[m.Name]
 			if !ok {
@@ -74,30 +74,29 @@ func volumeBinds(pod corev1.PodSpec, dirs map[string]string) ([]machine.Bind, er
 
 // prepareVolume fills one volume and returns its folder: dir, unless the volume outlives
 // the pod.
-func (r *Runner) prepareVolume(namespace string, v corev1.Volume, dir, controlRoot string) (string, error) {
+func (r *Runner) prepareVolume(namespace string, v corev1.Volume, dir string) (string, error) {
 	switch {
 	case v.ConfigMap != nil:
-		files, err := r.configMapFiles(namespace, *v.ConfigMap)
-		if err != nil {
-			return "", err
+		r.mu.Lock()
+		cm, ok := r.objects.ConfigMaps[key(namespace, v.ConfigMap.Name)]
+		r.mu.Unlock()
+		if !ok {
+			return "", fmt.Errorf("configmap %q not found", v.ConfigMap.Name)
 		}
-		return dir, writeFiles(dir, files, v.ConfigMap.Items)
+		if len(cm.BinaryData) > 0 {
+			return "", fmt.Errorf("configmap %q has binaryData: the local cloud supports data only", v.ConfigMap.Name)
+		}
+		return dir, writeFiles(dir, cm.Data, v.ConfigMap.Items)
 	case v.Secret != nil:
 		r.mu.Lock()
 		s, ok := r.objects.Secrets[key(namespace, v.Secret.SecretName)]
 		r.mu.Unlock()
-		if !ok && !isTrue(v.Secret.Optional) {
+		if !ok {
 			return "", fmt.Errorf("secret %q not found", v.Secret.SecretName)
 		}
 		return dir, writeFiles(dir, secretData(s), v.Secret.Items)
 	case v.EmptyDir != nil:
 		return dir, makeWritable(dir)
-	case v.HostPath != nil:
-		path := filepath.Join(controlRoot, v.HostPath.Path)
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
-		return path, os.MkdirAll(path, 0o755)
 	case v.PersistentVolumeClaim != nil:
 		path, err := r.claimDir(namespace, v.PersistentVolumeClaim.ClaimName)
 		if err != nil {
@@ -105,23 +104,7 @@ func (r *Runner) prepareVolume(namespace string, v corev1.Volume, dir, controlRo
 		}
 		return path, makeWritable(path)
 	}
-	return "", errors.New("the local cloud supports configMap, secret, emptyDir, hostPath and persistentVolumeClaim only")
-}
-
-// configMapFiles returns the files of a ConfigMap volume by name.
-func (r *Runner) configMapFiles(namespace string, source corev1.ConfigMapVolumeSource) (map[string][]byte, error) {
-	r.mu.Lock()
-	cm, ok := r.objects.ConfigMaps[key(namespace, source.Name)]
-	r.mu.Unlock()
-	if !ok && !isTrue(source.Optional) {
-		return nil, fmt.Errorf("configmap %q not found", source.Name)
-	}
-	files := map[string][]byte{}
-	for k, text := range cm.Data {
-		files[k] = []byte(text)
-	}
-	maps.Copy(files, cm.BinaryData)
-	return files, nil
+	return "", errors.New("the local cloud supports configMap, secret, emptyDir and persistentVolumeClaim only")
 }
 
 // makeWritable creates a folder that any account may write, whatever the umask.
@@ -133,7 +116,7 @@ func makeWritable(dir string) error {
 }
 
 // writeFiles writes files to a volume: all, or the given items under their paths.
-func writeFiles(dir string, files map[string][]byte, items []corev1.KeyToPath) error {
+func writeFiles[T string | []byte](dir string, files map[string]T, items []corev1.KeyToPath) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -147,17 +130,16 @@ func writeFiles(dir string, files map[string][]byte, items []corev1.KeyToPath) e
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, files[it.Key], 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(files[it.Key]), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// chownVolume gives a volume to the pod's account and group, as fsGroup does. Host paths
-// keep their owner.
-func chownVolume(dir string, pod corev1.PodSpec, v corev1.Volume) error {
-	if region.SingleUID() || v.HostPath != nil {
+// chownVolume gives a volume to the pod's account and group, as fsGroup does.
+func chownVolume(dir string, pod corev1.PodSpec) error {
+	if region.SingleUID() {
 		return nil
 	}
 	uid, gid, root := runAsIDs(pod, pod.Containers[0])
