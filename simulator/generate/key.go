@@ -66,7 +66,7 @@ func parseKey(in map[string]any, input string) (crypto.Signer, string, error) {
 	if b == nil {
 		return nil, "", fmt.Errorf("%s: no PEM block", input)
 	}
-	key, err := parseDER(b.Bytes)
+	key, err := ssh.ParseRawPrivateKey([]byte(text(in, input)))
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", input, err)
 	}
@@ -80,18 +80,4 @@ func parseKey(in map[string]any, input string) (crypto.Signer, string, error) {
 	default:
 		return nil, "", fmt.Errorf("%s: unsupported key type %T", input, key)
 	}
-}
-
-// parseDER parses a private key in PKCS#1, SEC 1 or PKCS#8 form.
-func parseDER(der []byte) (any, error) {
-	if k, err := x509.ParsePKCS1PrivateKey(der); err == nil {
-		return k, nil
-	}
-	if k, err := x509.ParseECPrivateKey(der); err == nil {
-		return k, nil
-	}
-	if k, err := x509.ParsePKCS8PrivateKey(der); err == nil {
-		return k, nil
-	}
-	return nil, errors.New("not an RSA, EC or PKCS#8 private key")
 }
