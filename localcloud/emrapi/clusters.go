@@ -32,29 +32,21 @@ func (s *Server) listClusters(input *listClustersInput) (*emr.ListClustersOutput
 	return &emr.ListClustersOutput{Clusters: clusters, Marker: marker}, err
 }
 
-func (s *Server) describeCluster(input *emr.DescribeClusterInput) (*emr.DescribeClusterOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	return &emr.DescribeClusterOutput{Cluster: &found.Cluster}, nil
+func (r *record) describeCluster(_ *emr.DescribeClusterInput) (*emr.DescribeClusterOutput, error) {
+	return &emr.DescribeClusterOutput{Cluster: &r.Cluster}, nil
 }
 
-func (s *Server) listInstances(input *emr.ListInstancesInput) (*emr.ListInstancesOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
+func (r *record) listInstances(input *emr.ListInstancesInput) (*emr.ListInstancesOutput, error) {
 	asksFleet := input.InstanceFleetId != nil || input.InstanceFleetType != ""
 	asksGroup := input.InstanceGroupId != nil || len(input.InstanceGroupTypes) > 0
-	switch fleets := len(found.Fleets) > 0; {
+	switch fleets := len(r.Fleets) > 0; {
 	case asksFleet && !fleets:
 		return nil, exclusiveError("ListInstances request with an instance fleet", "groups")
 	case asksGroup && fleets:
 		return nil, exclusiveError("ListInstances request with an instance group", "fleets")
 	}
-	kind := found.kinds()
-	instances, marker, err := page(found.Instances, input.Marker,
+	kind := r.kinds()
+	instances, marker, err := page(r.Instances, input.Marker,
 		func(i types.Instance) *string { return i.Id },
 		func(i types.Instance) bool {
 			group, fleet := aws.ToString(i.InstanceGroupId), aws.ToString(i.InstanceFleetId)
@@ -78,29 +70,21 @@ func (r *record) kinds() map[string]string {
 	return kind
 }
 
-func (s *Server) listInstanceGroups(input *emr.ListInstanceGroupsInput) (*emr.ListInstanceGroupsOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	if len(found.Fleets) > 0 {
+func (r *record) listInstanceGroups(input *emr.ListInstanceGroupsInput) (*emr.ListInstanceGroupsOutput, error) {
+	if len(r.Fleets) > 0 {
 		return nil, exclusiveError("ListInstanceGroups request", "fleets")
 	}
-	groups, marker, err := page(found.Groups, input.Marker,
+	groups, marker, err := page(r.Groups, input.Marker,
 		func(g types.InstanceGroup) *string { return g.Id },
 		func(types.InstanceGroup) bool { return true })
 	return &emr.ListInstanceGroupsOutput{InstanceGroups: groups, Marker: marker}, err
 }
 
-func (s *Server) listInstanceFleets(input *emr.ListInstanceFleetsInput) (*emr.ListInstanceFleetsOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	if len(found.Fleets) == 0 {
+func (r *record) listInstanceFleets(input *emr.ListInstanceFleetsInput) (*emr.ListInstanceFleetsOutput, error) {
+	if len(r.Fleets) == 0 {
 		return nil, exclusiveError("ListInstanceFleets request", "groups")
 	}
-	fleets, marker, err := page(found.Fleets, input.Marker,
+	fleets, marker, err := page(r.Fleets, input.Marker,
 		func(f types.InstanceFleet) *string { return f.Id },
 		func(types.InstanceFleet) bool { return true })
 	return &emr.ListInstanceFleetsOutput{InstanceFleets: fleets, Marker: marker}, err
@@ -113,13 +97,9 @@ func exclusiveError(request, uses string) error {
 		"request uses instance %s. The %s does not support clusters that use instance %s.", uses, request, uses)
 }
 
-func (s *Server) listBootstrapActions(input *emr.ListBootstrapActionsInput) (*emr.ListBootstrapActionsOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
+func (r *record) listBootstrapActions(_ *emr.ListBootstrapActionsInput) (*emr.ListBootstrapActionsOutput, error) {
 	// 16 actions at most (Management Guide, "Create bootstrap actions"): one page.
-	return &emr.ListBootstrapActionsOutput{BootstrapActions: append([]types.Command{}, found.Actions...)}, nil
+	return &emr.ListBootstrapActionsOutput{BootstrapActions: append([]types.Command{}, r.Actions...)}, nil
 }
 
 // jobFlows returns the named clusters, or an error if one does not exist.

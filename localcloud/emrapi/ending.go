@@ -1,6 +1,7 @@
 package emrapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,15 +20,8 @@ func (c *Cancelled) Error() string { return fmt.Sprintf("the step was cancelled 
 
 // cancelSteps cancels pending steps and interrupts running ones. The result has a
 // status for each step; FAILED if the step has ended.
-func (s *Server) cancelSteps(input *emr.CancelStepsInput) (*emr.CancelStepsOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	option := input.StepCancellationOption
-	if option == "" {
-		option = types.StepCancellationOptionSendInterrupt
-	}
+func (s *Server) cancelSteps(found *record, input *emr.CancelStepsInput) (*emr.CancelStepsOutput, error) {
+	option := cmp.Or(input.StepCancellationOption, types.StepCancellationOptionSendInterrupt)
 	switch {
 	case option != types.StepCancellationOptionSendInterrupt && option != types.StepCancellationOptionTerminateProcess:
 		return nil, invalidRequestError("StepCancellationOption '%s' is not valid: must be one of %q", option, option.Values())

@@ -1,6 +1,7 @@
 package emrapi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -69,7 +70,9 @@ func (s *Store) newCluster(id string, r *emr.RunJobFlowInput) types.Cluster {
 		ServiceRole: r.ServiceRole, AutoScalingRole: r.AutoScalingRole, KerberosAttributes: r.KerberosAttributes,
 		EbsRootVolumeSize: r.EbsRootVolumeSize, EbsRootVolumeIops: r.EbsRootVolumeIops,
 		EbsRootVolumeThroughput: r.EbsRootVolumeThroughput, RepoUpgradeOnBoot: r.RepoUpgradeOnBoot,
-		ScaleDownBehavior: r.ScaleDownBehavior, PlacementGroups: r.PlacementGroupConfigs,
+		PlacementGroups: r.PlacementGroupConfigs,
+		// EMR's default since release 5.10.
+		ScaleDownBehavior:       cmp.Or(r.ScaleDownBehavior, types.ScaleDownBehaviorTerminateAtTaskCompletion),
 		MonitoringConfiguration: r.MonitoringConfiguration, SessionEnabled: r.SessionEnabled, ExtendedSupport: r.ExtendedSupport,
 		TerminationProtected: aws.Bool(aws.ToBool(i.TerminationProtected)), UnhealthyNodeReplacement: i.UnhealthyNodeReplacement,
 		AutoTerminate:     aws.Bool(!aws.ToBool(i.KeepJobFlowAliveWhenNoSteps)),
@@ -82,9 +85,6 @@ func (s *Store) newCluster(id string, r *emr.RunJobFlowInput) types.Cluster {
 	}
 	if len(i.InstanceFleets) > 0 {
 		cluster.InstanceCollectionType = types.InstanceCollectionTypeInstanceFleet
-	}
-	if cluster.ScaleDownBehavior == "" { // EMR's default since release 5.10
-		cluster.ScaleDownBehavior = types.ScaleDownBehaviorTerminateAtTaskCompletion
 	}
 	return cluster
 }
@@ -139,13 +139,10 @@ func newGroup(config types.InstanceGroupConfig) types.InstanceGroup {
 		ConfigurationsVersion: aws.Int64(0), LastSuccessfullyAppliedConfigurationsVersion: aws.Int64(0), ShrinkPolicy: &types.ShrinkPolicy{},
 		AutoScalingPolicy: describePolicy(config.AutoScalingPolicy),
 	}
-	switch {
-	case group.Market != "":
-	case config.BidPrice != nil:
-		group.Market = types.MarketTypeSpot
-	default:
-		group.Market = types.MarketTypeOnDemand
+	if config.BidPrice != nil {
+		group.Market = cmp.Or(group.Market, types.MarketTypeSpot)
 	}
+	group.Market = cmp.Or(group.Market, types.MarketTypeOnDemand)
 	if ebs := config.EbsConfiguration; ebs != nil {
 		group.EbsOptimized, group.EbsBlockDevices = ebs.EbsOptimized, blockDevices(ebs)
 	}

@@ -1,6 +1,7 @@
 package emrapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -16,7 +17,7 @@ func (s *Server) uiOperations() map[string]operation {
 		"CreatePersistentAppUI":          newOperation(s.createPersistentAppUI),
 		"DescribePersistentAppUI":        newOperation(s.describePersistentAppUI),
 		"GetPersistentAppUIPresignedURL": newOperation(s.getPersistentAppUIPresignedURL),
-		"GetOnClusterAppUIPresignedURL":  newOperation(s.getOnClusterAppUIPresignedURL),
+		"GetOnClusterAppUIPresignedURL":  clusterOperation(s, s.getOnClusterAppUIPresignedURL),
 	}
 }
 
@@ -80,17 +81,12 @@ func (s *Server) getPersistentAppUIPresignedURL(
 }
 
 func (s *Server) getOnClusterAppUIPresignedURL(
-	input *emr.GetOnClusterAppUIPresignedURLInput,
+	found *record, input *emr.GetOnClusterAppUIPresignedURLInput,
 ) (*emr.GetOnClusterAppUIPresignedURLOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
 	page := Page{
-		ClusterID: aws.ToString(found.Cluster.Id), Live: input.OnClusterAppUIType, ApplicationID: aws.ToString(input.ApplicationId),
-	}
-	if page.Live == "" {
-		page.Live = types.OnClusterAppUITypeSparkHistoryServer
+		ClusterID:     aws.ToString(found.Cluster.Id),
+		Live:          cmp.Or(input.OnClusterAppUIType, types.OnClusterAppUITypeSparkHistoryServer),
+		ApplicationID: aws.ToString(input.ApplicationId),
 	}
 	if err := checkOnClusterUI(found, page); err != nil {
 		return nil, err

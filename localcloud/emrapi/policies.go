@@ -8,20 +8,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-func (s *Server) getAutoTerminationPolicy(input *emr.GetAutoTerminationPolicyInput) (*emr.GetAutoTerminationPolicyOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	return &emr.GetAutoTerminationPolicyOutput{AutoTerminationPolicy: found.AutoTermination}, nil
+func (r *record) getAutoTerminationPolicy(_ *emr.GetAutoTerminationPolicyInput) (*emr.GetAutoTerminationPolicyOutput, error) {
+	return &emr.GetAutoTerminationPolicyOutput{AutoTerminationPolicy: r.AutoTermination}, nil
 }
 
-func (s *Server) getManagedScalingPolicy(input *emr.GetManagedScalingPolicyInput) (*emr.GetManagedScalingPolicyOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	return &emr.GetManagedScalingPolicyOutput{ManagedScalingPolicy: found.ManagedScaling}, nil
+func (r *record) getManagedScalingPolicy(_ *emr.GetManagedScalingPolicyInput) (*emr.GetManagedScalingPolicyOutput, error) {
+	return &emr.GetManagedScalingPolicyOutput{ManagedScalingPolicy: r.ManagedScaling}, nil
 }
 
 // changePolicy changes a policy of a cluster that has not ended.

@@ -1,6 +1,7 @@
 package emrapi
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -83,18 +84,11 @@ func describePolicy(p *types.AutoScalingPolicy) *types.AutoScalingPolicyDescript
 	for i := range out.Rules {
 		rule := out.Rules[i]
 		action, alarm := rule.Action.SimpleScalingPolicyConfiguration, rule.Trigger.CloudWatchAlarmDefinition
-		if action.AdjustmentType == "" {
-			action.AdjustmentType = types.AdjustmentTypeChangeInCapacity
-		}
+		action.AdjustmentType = cmp.Or(action.AdjustmentType, types.AdjustmentTypeChangeInCapacity)
 		setDefault(&action.CoolDown, 0)
 		setDefault(&alarm.EvaluationPeriods, 1)
 		setDefault(&alarm.Namespace, "AWS/ElasticMapReduce")
-		if alarm.Statistic == "" {
-			alarm.Statistic = types.StatisticAverage
-		}
-		if alarm.Unit == "" {
-			alarm.Unit = types.UnitNone
-		}
+		alarm.Statistic, alarm.Unit = cmp.Or(alarm.Statistic, types.StatisticAverage), cmp.Or(alarm.Unit, types.UnitNone)
 		if len(alarm.Dimensions) == 0 {
 			alarm.Dimensions = []types.MetricDimension{{Key: aws.String("JobFlowId"), Value: aws.String("${emr.clusterId}")}}
 		}

@@ -2,7 +2,6 @@ package emrapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -107,6 +106,19 @@ func newOperation[In any, Out smithy.Serializable](do func(*In) (Out, error)) op
 	}
 }
 
+// clusterOperation makes an operation on the cluster that the input names in ClusterId.
+func clusterOperation[In any, Out smithy.Serializable](s *Server, do func(*record, *In) (Out, error)) operation {
+	return func(body []byte) (smithy.Serializable, error) {
+		return newOperation(func(named *struct{ ClusterId *string }) (smithy.Serializable, error) {
+			found, err := s.store.snapshot(aws.ToString(named.ClusterId))
+			if err != nil {
+				return nil, s.invalidCluster(err, named.ClusterId)
+			}
+			return newOperation(func(input *In) (Out, error) { return do(found, input) })(body)
+		})(body)
+	}
+}
+
 // operationTable maps the names of the supported operations to them.
 func (s *Server) operationTable() map[string]operation {
 	return map[string]operation{
@@ -114,17 +126,17 @@ func (s *Server) operationTable() map[string]operation {
 		"AddInstanceGroups":              newOperation(s.addInstanceGroups),
 		"AddJobFlowSteps":                newOperation(s.addJobFlowSteps),
 		"AddTags":                        newOperation(s.addTags),
-		"CancelSteps":                    newOperation(s.cancelSteps),
-		"DescribeCluster":                newOperation(s.describeCluster),
-		"DescribeStep":                   newOperation(s.describeStep),
-		"GetAutoTerminationPolicy":       newOperation(s.getAutoTerminationPolicy),
-		"GetManagedScalingPolicy":        newOperation(s.getManagedScalingPolicy),
-		"ListBootstrapActions":           newOperation(s.listBootstrapActions),
+		"CancelSteps":                    clusterOperation(s, s.cancelSteps),
+		"DescribeCluster":                clusterOperation(s, (*record).describeCluster),
+		"DescribeStep":                   clusterOperation(s, (*record).describeStep),
+		"GetAutoTerminationPolicy":       clusterOperation(s, (*record).getAutoTerminationPolicy),
+		"GetManagedScalingPolicy":        clusterOperation(s, (*record).getManagedScalingPolicy),
+		"ListBootstrapActions":           clusterOperation(s, (*record).listBootstrapActions),
 		"ListClusters":                   newOperation(s.listClusters),
-		"ListInstanceFleets":             newOperation(s.listInstanceFleets),
-		"ListInstanceGroups":             newOperation(s.listInstanceGroups),
-		"ListInstances":                  newOperation(s.listInstances),
-		"ListSteps":                      newOperation(s.listSteps),
+		"ListInstanceFleets":             clusterOperation(s, (*record).listInstanceFleets),
+		"ListInstanceGroups":             clusterOperation(s, (*record).listInstanceGroups),
+		"ListInstances":                  clusterOperation(s, (*record).listInstances),
+		"ListSteps":                      clusterOperation(s, (*record).listSteps),
 		"ModifyCluster":                  newOperation(s.modifyCluster),
 		"ModifyInstanceFleet":            newOperation(s.modifyInstanceFleet),
 		"ModifyInstanceGroups":           newOperation(s.modifyInstanceGroups),
@@ -189,13 +201,4 @@ func writeResponse(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("X-Amzn-Requestid", NewID("request"))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // fails only if the client has gone
-}
-
-// cluster returns a cluster for the operations whose input names it ClusterId.
-func (s *Server) cluster(id *string) (*record, error) {
-	found, err := s.store.snapshot(aws.ToString(id))
-	if errors.Is(err, ErrNotFound) {
-		return nil, invalidRequestError("Cluster id '%s' is not valid.", aws.ToString(id))
-	}
-	return found, err
 }

@@ -1,6 +1,7 @@
 package emrapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -88,14 +89,10 @@ func newStep(config types.StepConfig) types.Step {
 	for _, property := range config.HadoopJarStep.Properties {
 		properties[aws.ToString(property.Key)] = aws.ToString(property.Value)
 	}
-	action := config.ActionOnFailure
-	if action == "" {
-		action = types.ActionOnFailureTerminateCluster
-	}
 	return types.Step{
 		Id:              aws.String(NewID("s")),
 		Name:            config.Name,
-		ActionOnFailure: action,
+		ActionOnFailure: cmp.Or(config.ActionOnFailure, types.ActionOnFailureTerminateCluster),
 		Config: &types.HadoopStepConfig{
 			Jar: config.HadoopJarStep.Jar, MainClass: config.HadoopJarStep.MainClass,
 			Args: append([]string{}, config.HadoopJarStep.Args...), Properties: properties,
@@ -116,20 +113,16 @@ func (s *Server) addJobFlowSteps(input *emr.AddJobFlowStepsInput) (*emr.AddJobFl
 	return &emr.AddJobFlowStepsOutput{StepIds: ids}, err
 }
 
-func (s *Server) listSteps(input *emr.ListStepsInput) (*emr.ListStepsOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
+func (r *record) listSteps(input *emr.ListStepsInput) (*emr.ListStepsOutput, error) {
 	if len(input.StepIds) > maxStepIDs {
 		return nil, invalidRequestError("StepIds: %d ids: at most %d in one request", len(input.StepIds), maxStepIDs)
 	}
 	for _, id := range input.StepIds {
-		if _, err := found.step(id); err != nil {
+		if _, err := r.step(id); err != nil {
 			return nil, invalidRequestError("Step id '%s' is not valid.", id)
 		}
 	}
-	newestFirst := slices.Clone(found.Steps)
+	newestFirst := slices.Clone(r.Steps)
 	slices.Reverse(newestFirst)
 	steps, marker, err := page(newestFirst, input.Marker,
 		func(step types.Step) *string { return step.Id },
@@ -146,12 +139,8 @@ func (s *Server) listSteps(input *emr.ListStepsInput) (*emr.ListStepsOutput, err
 	return &emr.ListStepsOutput{Steps: summaries, Marker: marker}, err
 }
 
-func (s *Server) describeStep(input *emr.DescribeStepInput) (*emr.DescribeStepOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	step, err := found.step(aws.ToString(input.StepId))
+func (r *record) describeStep(input *emr.DescribeStepInput) (*emr.DescribeStepOutput, error) {
+	step, err := r.step(aws.ToString(input.StepId))
 	if err != nil {
 		return nil, invalidRequestError("Step id '%s' is not valid.", aws.ToString(input.StepId))
 	}
