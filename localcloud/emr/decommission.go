@@ -53,9 +53,7 @@ func (s *Service) admit(ctx context.Context, id string, added []*node) error {
 	if err != nil {
 		return err
 	}
-	lock := s.joiningLock(id)
-	lock.Lock()
-	defer lock.Unlock()
+	defer s.lockJoining(id)()
 	master, before := nodes[0], len(nodes[0].excluded)
 	master.excluded = slices.DeleteFunc(master.excluded, func(e *node) bool {
 		return slices.ContainsFunc(added, func(n *node) bool { return n.Host == e.Host })
@@ -97,9 +95,7 @@ func (s *Service) decommission(ctx context.Context, spec clusterSpec, p pool, le
 
 // exclude adds nodes to the excluded ones.
 func (s *Service) exclude(ctx context.Context, id string, master *node, leaving []*node, timeout time.Duration) error {
-	lock := s.joiningLock(id)
-	lock.Lock()
-	defer lock.Unlock()
+	defer s.lockJoining(id)()
 	master.excluded = append(master.excluded, leaving...)
 	return s.excludeNodes(ctx, master, master.excluded, timeout)
 }

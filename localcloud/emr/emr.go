@@ -59,13 +59,13 @@ type Service struct {
 
 	mu      sync.Mutex
 	nodes   map[string][]*node // by cluster id; the primary node first
-	joining map[string]*sync.Mutex
-	idle    map[string]idleState
+	joining sync.Map           // *sync.Mutex by cluster id; see lockJoining
+	idle    sync.Map           // idleState by cluster id
 
 	exposing sync.Mutex // while the pages of a list of clusters are exposed, so that the newest list wins
 
-	enoughSince map[string]time.Time  // by cluster id; see settled
-	rules       map[ruleKey]time.Time // of a rule: since when it holds; of a group: until when it cools down
+	enoughSince sync.Map // time.Time by cluster id; see settled
+	rules       sync.Map // time.Time by ruleKey: since when a rule holds; until when a group cools down
 }
 
 // node is an instance of a cluster.
@@ -121,17 +121,12 @@ func (s *Service) dropNodes(id string, dropped []*node) {
 	s.nodes[id] = slices.DeleteFunc(slices.Clone(s.nodes[id]), func(n *node) bool { return slices.Contains(dropped, n) })
 }
 
-// joiningLock returns the lock under which nodes of a cluster learn each other's names.
-func (s *Service) joiningLock(id string) *sync.Mutex {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.joining == nil {
-		s.joining = map[string]*sync.Mutex{}
-	}
-	if s.joining[id] == nil {
-		s.joining[id] = &sync.Mutex{}
-	}
-	return s.joining[id]
+// lockJoining takes the lock under which nodes of a cluster learn each other's names.
+func (s *Service) lockJoining(id string) (unlock func()) {
+	lock, _ := s.joining.LoadOrStore(id, &sync.Mutex{})
+	mutex, _ := lock.(*sync.Mutex)
+	mutex.Lock()
+	return mutex.Unlock
 }
 
 // write writes a file on a node; path is the node's.

@@ -58,13 +58,13 @@ func (s *Service) TerminateIdle(ctx context.Context) {
 	for _, id := range s.Store.ClusterIDs() {
 		timeout, enforced := s.idleTimeout(id)
 		if !enforced {
-			s.forgetIdle(id)
+			s.idle.Delete(id)
 			continue
 		}
 		done, busy, err := s.readActivity(ctx, id)
 		if err != nil {
 			s.Log.Warn("check for idleness", "cluster", id, "error", err)
-			s.forgetIdle(id)
+			s.idle.Delete(id)
 			continue
 		}
 		if s.idleFor(id, done, busy) < timeout {
@@ -122,22 +122,12 @@ func (s *Service) readActivity(ctx context.Context, id string) (activity, bool, 
 // idleFor returns how long a cluster has been idle, given what it has done so far.
 // Any activity since the last check restarts the time.
 func (s *Service) idleFor(id string, done activity, busy bool) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	now := s.Clock.Now()
-	previous, known := s.idle[id]
+	state, _ := s.idle.Load(id)
+	previous, known := state.(idleState)
 	if busy || !known || previous.activity != done {
-		if s.idle == nil {
-			s.idle = map[string]idleState{}
-		}
-		s.idle[id] = idleState{since: now, activity: done}
+		s.idle.Store(id, idleState{since: now, activity: done})
 		return 0
 	}
 	return now.Sub(previous.since)
-}
-
-func (s *Service) forgetIdle(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.idle, id)
 }

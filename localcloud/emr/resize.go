@@ -102,9 +102,7 @@ func (s *Service) join(ctx context.Context, spec clusterSpec, added []*node) err
 // bootJoining boots new nodes of a running cluster. All nodes know each other's names
 // afterwards: on EC2 the VPC's resolver knows them at once.
 func (s *Service) bootJoining(ctx context.Context, id string, added []*node) error {
-	lock := s.joiningLock(id)
-	lock.Lock()
-	defer lock.Unlock()
+	defer s.lockJoining(id)()
 	nodes, err := s.clusterNodes(id)
 	if err != nil {
 		return err

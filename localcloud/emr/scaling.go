@@ -97,21 +97,14 @@ func (s *Service) scaleManaged(id string, limits *types.ComputeLimits, pools []p
 // settled reports whether a cluster may change to the needed number of nodes: at once to
 // more of them, to fewer once they have been enough for scaleInDelay.
 func (s *Service) settled(id string, needed, total int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.enoughSince == nil {
-		s.enoughSince = map[string]time.Time{}
-	}
 	if needed >= total {
-		delete(s.enoughSince, id)
+		s.enoughSince.Delete(id)
 		return true
 	}
-	since, known := s.enoughSince[id]
-	if !known {
-		s.enoughSince[id] = s.Clock.Now()
-		return false
-	}
-	return s.Clock.Now().Sub(since) >= scaleInDelay
+	now := s.Clock.Now()
+	known, _ := s.enoughSince.LoadOrStore(id, now)
+	since, _ := known.(time.Time)
+	return now.Sub(since) >= scaleInDelay
 }
 
 // requestPool requests a pool's nodes. The parts of a fleet are requested together.

@@ -45,27 +45,22 @@ func (s *Service) ruleFires(id string, g types.InstanceGroup, rule types.Scaling
 	if err != nil {
 		return false, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.rules == nil {
-		s.rules = map[ruleKey]time.Time{}
-	}
 	key, now := ruleKey{id, aws.ToString(g.Id), aws.ToString(rule.Name)}, s.Clock.Now()
 	if !breaches(alarm.ComparisonOperator, value, aws.ToFloat64(alarm.Threshold)) {
-		delete(s.rules, key)
+		s.rules.Delete(key)
 		return false, nil
 	}
-	since, known := s.rules[key]
-	if !known {
-		s.rules[key], since = now, now
-	}
+	holds, _ := s.rules.LoadOrStore(key, now)
+	since, _ := holds.(time.Time)
 	seconds := aws.ToInt32(alarm.Period) * max(aws.ToInt32(alarm.EvaluationPeriods), 1)
 	group := ruleKey{cluster: id, group: aws.ToString(g.Id)}
-	if now.Sub(since) < time.Duration(seconds)*time.Second || now.Before(s.rules[group]) {
+	cools, _ := s.rules.Load(group)
+	until, _ := cools.(time.Time)
+	if now.Sub(since) < time.Duration(seconds)*time.Second || now.Before(until) {
 		return false, nil
 	}
-	delete(s.rules, key)
-	s.rules[group] = now.Add(time.Duration(aws.ToInt32(rule.Action.SimpleScalingPolicyConfiguration.CoolDown)) * time.Second)
+	s.rules.Delete(key)
+	s.rules.Store(group, now.Add(time.Duration(aws.ToInt32(rule.Action.SimpleScalingPolicyConfiguration.CoolDown))*time.Second))
 	return true, nil
 }
 

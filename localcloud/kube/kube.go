@@ -53,8 +53,8 @@ type Runner struct {
 
 	mu             sync.Mutex
 	objects        objects
-	livenessProbes map[string]context.CancelFunc // by pod
-	locks          map[string]*sync.Mutex        // by workload: one change at a time
+	livenessProbes sync.Map // context.CancelFunc by pod
+	locks          sync.Map // *sync.Mutex by workload: one change at a time
 }
 
 // objects is the runner's whole state, kept as one file.
@@ -193,17 +193,10 @@ func (r *Runner) workload(k string) (workload, bool) {
 
 // lockWorkload locks a workload against other changes and returns the unlock.
 func (r *Runner) lockWorkload(k string) (unlock func()) {
-	r.mu.Lock()
-	if r.locks == nil {
-		r.locks = map[string]*sync.Mutex{}
-	}
-	if r.locks[k] == nil {
-		r.locks[k] = &sync.Mutex{}
-	}
-	lock := r.locks[k]
-	r.mu.Unlock()
-	lock.Lock()
-	return lock.Unlock
+	lock, _ := r.locks.LoadOrStore(k, &sync.Mutex{})
+	mutex, _ := lock.(*sync.Mutex)
+	mutex.Lock()
+	return mutex.Unlock
 }
 
 // apply starts a workload's pod, or restarts it if its template changed.

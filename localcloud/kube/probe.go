@@ -92,12 +92,7 @@ func (r *Runner) startLivenessProbe(p *pod) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r.mu.Lock()
-	if r.livenessProbes == nil {
-		r.livenessProbes = map[string]context.CancelFunc{}
-	}
-	r.livenessProbes[p.Name] = cancel
-	r.mu.Unlock()
+	r.livenessProbes.Store(p.Name, cancel)
 	go func() {
 		pause := time.Duration(probe.InitialDelaySeconds) * time.Second
 		for failures := int32(0); ; {
@@ -122,11 +117,9 @@ func (r *Runner) startLivenessProbe(p *pod) {
 }
 
 func (r *Runner) stopLivenessProbe(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if cancel := r.livenessProbes[name]; cancel != nil {
+	probe, _ := r.livenessProbes.LoadAndDelete(name)
+	if cancel, runs := probe.(context.CancelFunc); runs {
 		cancel()
-		delete(r.livenessProbes, name)
 	}
 }
 
