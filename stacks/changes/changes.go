@@ -97,7 +97,7 @@ func (p Plan) String() string {
 // FromEvents classifies the events of a preview or an update. It leaves out components,
 // stashes and unchanged providers: nothing in the cloud corresponds to them.
 func FromEvents(stream []events.EngineEvent) Plan {
-	var b planBuilder
+	var plan Plan
 	for _, e := range stream {
 		if e.ResourcePreEvent == nil {
 			continue
@@ -107,9 +107,9 @@ func FromEvents(stream []events.EngineEvent) Plan {
 		for path, d := range m.DetailedDiff {
 			s.note(path, string(d.Kind))
 		}
-		b.add(s)
+		plan.add(s)
 	}
-	return b.plan
+	return plan
 }
 
 func stateOfStep(m *apitype.StepEventStateMetadata) *state {
@@ -145,30 +145,18 @@ func (s *step) note(path, kind string) {
 	}
 }
 
-// planBuilder collects steps: a replacement takes several. Its zero value is ready to use.
-type planBuilder struct {
-	plan Plan
-	at   map[string]int // index in plan by URN
-}
-
-// add records a step. Of several steps of a resource, it keeps the replacement with
-// the most details.
-func (b *planBuilder) add(s step) {
+// add records a step: a replacement takes several. Of several steps of a resource, it
+// keeps the replacement with the most details.
+func (p *Plan) add(s step) {
 	c, ok := s.change()
 	if !ok {
 		return
 	}
-	i, seen := b.at[c.URN]
-	if !seen {
-		if b.at == nil {
-			b.at = map[string]int{}
-		}
-		b.at[c.URN] = len(b.plan)
-		b.plan = append(b.plan, c)
-		return
-	}
-	if before := b.plan[i]; before.Effect != Replaced || len(before.Paths) == 0 && len(c.Paths) > 0 {
-		b.plan[i] = c
+	i := slices.IndexFunc(*p, func(known Change) bool { return known.URN == c.URN })
+	if i < 0 {
+		*p = append(*p, c)
+	} else if before := (*p)[i]; before.Effect != Replaced || len(before.Paths) == 0 && len(c.Paths) > 0 {
+		(*p)[i] = c
 	}
 }
 

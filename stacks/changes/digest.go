@@ -47,15 +47,14 @@ func FromDigest(r io.Reader) (Digest, error) {
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
 		return Digest{}, fmt.Errorf("read preview: %w; make it with `pulumi preview --json`", err)
 	}
-	var out planBuilder
-	var outputs map[string]any
+	found := Digest{Config: d.Config}
 	for _, s := range d.Steps {
 		one := step{
 			op: s.Op, urn: s.URN, keys: s.ReplaceReasons, differs: s.DiffReasons,
 			old: stateOfResource(s.OldState), new: stateOfResource(s.NewState),
 		}
 		if s.OldState != nil && s.OldState.Type == rootStack {
-			outputs = s.OldState.Outputs
+			found.Outputs = s.OldState.Outputs
 		}
 		for _, r := range []*apitype.ResourceV3{s.OldState, s.NewState} {
 			if r != nil {
@@ -65,9 +64,8 @@ func FromDigest(r io.Reader) (Digest, error) {
 		for path, diff := range s.DetailedDiff {
 			one.note(path, diff.Kind)
 		}
-		out.add(one)
+		found.Plan.add(one)
 	}
-	found := Digest{Plan: out.plan, Config: d.Config, Outputs: outputs}
 	for _, line := range d.Diagnostics {
 		if line.Severity == "error" {
 			return found, fmt.Errorf("preview: %s", line.Message)

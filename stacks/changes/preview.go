@@ -50,12 +50,12 @@ func PlanDestroy(ctx context.Context, stack auto.Stack) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b planBuilder
+	var plan Plan
 	for i := range slices.Backward(resources) { // what came last goes first
 		old := &resources[i]
-		b.add(step{op: apitype.OpDelete, urn: string(old.URN), typ: string(old.Type), old: stateOfResource(old)})
+		plan.add(step{op: apitype.OpDelete, urn: string(old.URN), typ: string(old.Type), old: stateOfResource(old)})
 	}
-	return b.plan, nil
+	return plan, nil
 }
 
 // Destroy deletes the whole stack, or nothing if g refuses. Without this check
