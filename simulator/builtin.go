@@ -17,7 +17,7 @@ func builtinHandlers(runner command.Runner) map[string]Handler {
 	if runner == nil {
 		runner = command.Shell{}
 	}
-	out := map[string]Handler{command.Token: commandHandler{runner}}
+	out := map[string]Handler{command.Token: commandHandler{runner: runner}}
 	for _, token := range generate.Tokens() {
 		out[token] = generatedHandler{}
 	}
@@ -26,7 +26,7 @@ func builtinHandlers(runner command.Runner) map[string]Handler {
 
 // generatedHandler serves resources that are generated once. They exist only
 // in the engine's state.
-type generatedHandler struct{}
+type generatedHandler struct{ Recording }
 
 // Create implements Handler.
 func (generatedHandler) Create(_ context.Context, r Request) (Result, error) {
@@ -37,11 +37,6 @@ func (generatedHandler) Create(_ context.Context, r Request) (Result, error) {
 	return Result{ID: id, Outputs: outputs}, nil
 }
 
-// Read implements Handler.
-func (generatedHandler) Read(_ context.Context, r Request) (Result, bool, error) {
-	return Result{ID: r.ID, Outputs: r.Outputs}, true, nil
-}
-
 // Update implements Handler. It only copies inputs: an edit that changes the
 // generated value replaces the resource.
 func (generatedHandler) Update(_ context.Context, r Request) (Result, error) {
@@ -50,11 +45,12 @@ func (generatedHandler) Update(_ context.Context, r Request) (Result, error) {
 	return Result{ID: r.ID, Outputs: out}, nil
 }
 
-// Delete implements Handler.
-func (generatedHandler) Delete(context.Context, Request) error { return nil }
+// commandHandler serves command:local:Command. A command leaves nothing to read.
+type commandHandler struct {
+	Recording
 
-// commandHandler serves command:local:Command.
-type commandHandler struct{ runner command.Runner }
+	runner command.Runner
+}
 
 // Create implements Handler.
 func (c commandHandler) Create(ctx context.Context, r Request) (Result, error) {
@@ -67,11 +63,6 @@ func (c commandHandler) Create(ctx context.Context, r Request) (Result, error) {
 		return Result{}, fmt.Errorf("name command %s: %w", r.Name, err)
 	}
 	return Result{ID: id, Outputs: outputs}, nil
-}
-
-// Read implements Handler. A command leaves nothing to read.
-func (commandHandler) Read(_ context.Context, r Request) (Result, bool, error) {
-	return Result{ID: r.ID, Outputs: r.Outputs}, true, nil
 }
 
 // Update implements Handler.
