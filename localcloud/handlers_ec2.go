@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
@@ -62,8 +63,8 @@ func (c *cloud) runInstance(ctx context.Context, r simulator.Result) error {
 		ID: r.ID, Type: text(r.Outputs, "instanceType"), UserData: text(r.Outputs, "userData"),
 		Profile: text(r.Outputs, "iamInstanceProfile"),
 	}
-	if encoded := text(r.Outputs, "userDataBase64"); encoded != "" {
-		l.UserData, l.Base64 = encoded, true
+	if text(r.Outputs, "userDataBase64") != "" {
+		return errors.New("userDataBase64: the local cloud supports userData only")
 	}
 	if list := r.Outputs["networkInterfaces"]; list.IsArray() && len(list.ArrayValue()) > 0 && list.ArrayValue()[0].IsObject() {
 		l.InterfaceID = text(list.ArrayValue()[0].ObjectValue(), "networkInterfaceId")

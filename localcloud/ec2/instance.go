@@ -20,8 +20,7 @@ type Launch struct {
 	ID, Type    string
 	InterfaceID string
 	Profile     string // instance profile, "" for none
-	UserData    string // "#cloud-config"; base64 if Base64 is set
-	Base64      bool
+	UserData    string // "#cloud-config"
 }
 
 // Run boots an instance on its network interface. Its user data runs in the
@@ -35,7 +34,7 @@ func (s *Service) Run(ctx context.Context, l Launch) error {
 	if err != nil {
 		return fmt.Errorf("networkInterfaces[0].networkInterfaceId: %q: %w", l.InterfaceID, err)
 	}
-	data, err := parseUserData(l)
+	data, err := parseUserData(l.UserData)
 	if err != nil {
 		return fmt.Errorf("userData: %w", err)
 	}

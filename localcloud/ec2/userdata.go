@@ -1,8 +1,8 @@
 package ec2
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -37,16 +37,8 @@ type writeFile struct {
 
 // parseUserData parses user data. It refuses what the local cloud does not
 // implement, and reports every violation at once.
-func parseUserData(l Launch) (cloudConfig, error) {
+func parseUserData(text string) (cloudConfig, error) {
 	var c cloudConfig
-	text := l.UserData
-	if l.Base64 {
-		raw, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return c, err
-		}
-		text = string(raw)
-	}
 	if text == "" {
 		return c, nil
 	}
@@ -85,10 +77,7 @@ func (f writeFile) violations() []error {
 
 // mode returns the file's mode; cloud-init's default is 0644.
 func (f writeFile) mode() (os.FileMode, error) {
-	if f.Permissions == "" {
-		return 0o644, nil
-	}
-	mode, err := strconv.ParseUint(f.Permissions, 8, 12)
+	mode, err := strconv.ParseUint(cmp.Or(f.Permissions, "0644"), 8, 12)
 	return os.FileMode(mode), err
 }
 
