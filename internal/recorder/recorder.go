@@ -6,7 +6,8 @@ package recorder
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -102,19 +103,15 @@ func Run(program pulumi.RunFunc, opts ...Option) (*Recording, error) {
 	err := pulumi.RunErr(program, pulumi.WithMocks("emr-observatory", "test", rec), func(i *pulumi.RunInfo) {
 		i.DryRun = s.dryRun
 		i.Config = map[string]string{}
-		for k, v := range s.config {
-			i.Config[k] = v
-		}
-		for k, v := range s.secrets {
-			i.Config[k] = v
-			i.ConfigSecretKeys = append(i.ConfigSecretKeys, k)
-		}
+		maps.Copy(i.Config, s.config)
+		maps.Copy(i.Config, s.secrets)
+		i.ConfigSecretKeys = slices.Collect(maps.Keys(s.secrets))
 	})
 	if err != nil {
 		return rec, err
 	}
 	if len(rec.errs) > 0 {
-		sort.Strings(rec.errs)
+		slices.Sort(rec.errs)
 		return rec, fmt.Errorf("recorder: %s", strings.Join(rec.errs, "; "))
 	}
 	if len(rec.Resources) == 0 {
@@ -139,7 +136,7 @@ func (rec *Recording) NewResource(args pulumi.MockResourceArgs) (string, resourc
 		for _, d := range rpc.GetDependencies() {
 			r.Dependencies = append(r.Dependencies, nameOf(d))
 		}
-		sort.Strings(r.Dependencies)
+		slices.Sort(r.Dependencies)
 		r.URN = rpc.GetParent() + "$" + args.TypeToken + "::" + args.Name
 	}
 	if rec.seen[r.URN] {
@@ -195,29 +192,22 @@ func (rec *Recording) List() []string {
 	for _, r := range rec.Resources {
 		out = append(out, r.Type+" "+r.Name)
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 
 // OfType returns the resources of one type.
 func (rec *Recording) OfType(token string) []Resource {
-	var out []Resource
-	for _, r := range rec.Resources {
-		if r.Type == token {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(rec.Resources), func(r Resource) bool { return r.Type != token })
 }
 
 // One returns the single resource of a type and name.
 func (rec *Recording) One(token, name string) (Resource, error) {
-	for _, r := range rec.Resources {
-		if r.Type == token && r.Name == name {
-			return r, nil
-		}
+	i := slices.IndexFunc(rec.Resources, func(r Resource) bool { return r.Type == token && r.Name == name })
+	if i < 0 {
+		return Resource{}, fmt.Errorf("no %s named %q among:\n%s", token, name, strings.Join(rec.List(), "\n"))
 	}
-	return Resource{}, fmt.Errorf("no %s named %q among:\n%s", token, name, strings.Join(rec.List(), "\n"))
+	return rec.Resources[i], nil
 }
 
 // Protected returns the sorted names of the protected resources.
@@ -228,7 +218,7 @@ func (rec *Recording) Protected() []string {
 			out = append(out, r.Name)
 		}
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 

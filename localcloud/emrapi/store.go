@@ -1,14 +1,17 @@
 package emrapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -166,21 +169,10 @@ func (s *Store) Cluster(id string) (types.Cluster, error) {
 func (s *Store) ClusterIDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	records := make([]*record, 0, len(s.records))
-	for _, r := range s.records {
-		records = append(records, r)
-	}
-	slices.SortFunc(records, func(a, b *record) int {
-		if order := b.Cluster.Status.Timeline.CreationDateTime.Compare(*a.Cluster.Status.Timeline.CreationDateTime); order != 0 {
-			return order
-		}
-		return strings.Compare(aws.ToString(a.Cluster.Id), aws.ToString(b.Cluster.Id))
+	created := func(id string) time.Time { return *s.records[id].Cluster.Status.Timeline.CreationDateTime }
+	return slices.SortedFunc(maps.Keys(s.records), func(a, b string) int {
+		return cmp.Or(created(b).Compare(created(a)), strings.Compare(a, b))
 	})
-	ids := make([]string, 0, len(records))
-	for _, r := range records {
-		ids = append(ids, aws.ToString(r.Cluster.Id))
-	}
-	return ids
 }
 
 // UpdateCluster changes a cluster, such as the DNS name of its primary node, but not

@@ -1,6 +1,7 @@
 package persistentui
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 )
@@ -54,18 +56,10 @@ type Fault struct {
 }
 
 func (f *Fault) delay() time.Duration {
-	if f.DelayMS == 0 {
-		return 3 * time.Second
-	}
-	return time.Duration(f.DelayMS) * time.Millisecond
+	return time.Duration(cmp.Or(f.DelayMS, 3000)) * time.Millisecond
 }
 
-func (f *Fault) bytes() int {
-	if f.Bytes == 0 {
-		return 64
-	}
-	return f.Bytes
-}
+func (f *Fault) bytes() int { return cmp.Or(f.Bytes, 64) }
 
 // faults holds the faults of the file, with counts since it last changed.
 type faults struct {
@@ -125,12 +119,11 @@ func (f *faults) read(file string) error {
 	if err := json.Unmarshal(text, &list); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	known := map[string]bool{
-		expiredURL: true, unauthorized: true, loginPage: true, throttled: true, serverError: true, slow: true, truncated: true,
-		stuckStarting: true, quotaFull: true,
+	known := []string{
+		expiredURL, unauthorized, loginPage, throttled, serverError, slow, truncated, stuckStarting, quotaFull,
 	}
 	for i, fault := range list {
-		if !known[fault.Kind] {
+		if !slices.Contains(known, fault.Kind) {
 			return fmt.Errorf("%s: [%d].kind: %q: not a kind of fault", file, i, fault.Kind)
 		}
 		if fault.path, err = regexp.Compile(fault.Path); err != nil {

@@ -3,6 +3,7 @@ package s3
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -71,10 +72,5 @@ func (s statement) isAboutS3() bool {
 		}
 		actions = []string{one}
 	}
-	for _, a := range actions {
-		if a == "*" || strings.HasPrefix(strings.ToLower(a), "s3:") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(actions, func(a string) bool { return a == "*" || strings.HasPrefix(strings.ToLower(a), "s3:") })
 }

@@ -5,6 +5,7 @@ package autoname
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,15 +85,9 @@ const defaultsKey = "__defaults"
 // wasGenerated reports whether the bridge, not the program, set the input.
 func wasGenerated(olds resource.PropertyMap, input string) bool {
 	list := olds[defaultsKey]
-	if !list.IsArray() {
-		return false
-	}
-	for _, e := range list.ArrayValue() {
-		if e.IsString() && e.StringValue() == input {
-			return true
-		}
-	}
-	return false
+	return list.IsArray() && slices.ContainsFunc(list.ArrayValue(), func(e resource.PropertyValue) bool {
+		return e.IsString() && e.StringValue() == input
+	})
 }
 
 // generate derives a name from the logical name, or takes the one that the

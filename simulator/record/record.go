@@ -9,6 +9,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"maps"
@@ -94,9 +95,7 @@ func fillers() map[string]filler {
 
 // setID sets the id of a new resource. An existing one keeps its id.
 func (d *draft) setID(id string) {
-	if d.id == "" {
-		d.id = id
-	}
+	d.id = cmp.Or(d.id, id)
 }
 
 // setDefault sets an output that has no value yet, neither from the program nor

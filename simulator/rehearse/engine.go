@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -88,10 +89,7 @@ func (r *rehearsal) runEngine(ctx context.Context, operation func(stream chan<- 
 
 // describeStep formats a step with the paths that differ.
 func describeStep(m apitype.StepEventMetadata) string {
-	paths := slices.Clone(m.Diffs)
-	for path := range m.DetailedDiff {
-		paths = append(paths, path)
-	}
+	paths := slices.AppendSeq(slices.Clone(m.Diffs), maps.Keys(m.DetailedDiff))
 	slices.Sort(paths)
 	return fmt.Sprintf("%s %s %s", m.Op, m.URN, strings.Join(slices.Compact(paths), " "))
 }

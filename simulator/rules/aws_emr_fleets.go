@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/emr-observatory/emr-observatory/simulator/emrlimits"
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/simulator/emrlimits"
+)
 
 const emrTaskFleet = "aws:emr/instanceFleet:InstanceFleet"
 
@@ -79,10 +83,8 @@ func typesFitFleets(cluster object) bool {
 func hasStrategy(fleet object, specifications string) bool {
 	launch, _ := fleet["launchSpecifications"].(object)
 	list, _ := launch[specifications].([]any)
-	for _, e := range list {
-		if o, ok := e.(object); ok && isSet(o, "allocationStrategy") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(e any) bool {
+		o, ok := e.(object)
+		return ok && isSet(o, "allocationStrategy")
+	})
 }

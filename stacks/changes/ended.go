@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,10 +35,7 @@ func FindEnded(ctx context.Context, api emr.DescribeClusterAPIClient, name, id s
 	if status := out.Cluster.Status; status != nil {
 		ended.State = status.State
 		if change := status.StateChangeReason; change != nil {
-			ended.Reason = aws.ToString(change.Message)
-			if ended.Reason == "" {
-				ended.Reason = string(change.Code)
-			}
+			ended.Reason = cmp.Or(aws.ToString(change.Message), string(change.Code))
 		}
 	}
 	switch ended.State {
