@@ -55,38 +55,38 @@ func (e *bootstrapError) details() []types.ErrorDetail {
 // bootstrapLogDir is the controller's folder for the logs of bootstrap actions.
 const bootstrapLogDir = platform.EMRControllerDir + "/log/bootstrap-actions"
 
-// actionDir returns the controller's folder for a bootstrap action.
-func actionDir(ordinal int) string {
-	return fmt.Sprintf("%s/lib/bootstrap-actions/%d", platform.EMRControllerDir, ordinal)
-}
-
-// runBootstrapActions runs the bootstrap actions on a node: in order, as
-// hadoop.User, each in a folder of its own.
-func (s *Service) runBootstrapActions(ctx context.Context, n *node, actions []action) error {
-	for i, a := range actions {
-		if err := s.runAction(ctx, n, i+1, a); err != nil {
-			return err
+// runBootstrapActions runs the bootstrap actions on nodes: in order, as hadoop.User,
+// each in a folder of its own. It pushes their logs.
+func (s *Service) runBootstrapActions(ctx context.Context, id string, nodes []*node, actions []types.BootstrapActionConfig) error {
+	err := forEachNode(nodes, func(n *node) error {
+		for i, a := range actions {
+			if err := s.runAction(ctx, n, i+1, aws.ToString(a.Name), *a.ScriptBootstrapAction); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
+	s.pushLogs(ctx, id)
+	return err
 }
 
 // runAction runs one bootstrap action and writes its logs. A failure of the action
 // is a *bootstrapError.
-func (s *Service) runAction(ctx context.Context, n *node, ordinal int, a action) error {
+func (s *Service) runAction(ctx context.Context, n *node, ordinal int, name string, a types.ScriptBootstrapActionConfig) error {
 	failure := &bootstrapError{role: n.Role, instance: n.instanceID, ordinal: ordinal}
-	dir, logs := actionDir(ordinal), fmt.Sprintf("%s/%d", bootstrapLogDir, ordinal)
+	dir := fmt.Sprintf("%s/lib/bootstrap-actions/%d", platform.EMRControllerDir, ordinal)
+	logs, location := fmt.Sprintf("%s/%d", bootstrapLogDir, ordinal), aws.ToString(a.Path)
 	role, err := s.Credentials(ctx, n.profile)
 	if err != nil {
 		return err
 	}
 	// The node fetches it with its own role.
-	script, err := s.Objects.GetAs(ctx, s3.Key{ID: role.AccessKeyID, Secret: role.SecretAccessKey}, a.path)
+	script, err := s.Objects.GetAs(ctx, s3.Key{ID: role.AccessKeyID, Secret: role.SecretAccessKey}, location)
 	if err != nil {
-		failure.errorCode, failure.outcome = codeDownloadFailed, fmt.Sprintf("(%s) could not be downloaded: %v", a.name, err)
+		failure.errorCode, failure.outcome = codeDownloadFailed, fmt.Sprintf("(%s) could not be downloaded: %v", name, err)
 		return failure
 	}
-	file := path.Join(dir, path.Base(a.path))
+	file := path.Join(dir, path.Base(location))
 	if err := n.write(file, string(script), 0o755); err != nil {
 		return err
 	}
@@ -94,19 +94,19 @@ func (s *Service) runAction(ctx context.Context, n *node, ordinal int, a action)
 		return err
 	}
 	start := time.Now()
-	argv := append([]string{file}, a.args...)
+	argv := append([]string{file}, a.Args...)
 	res, err := n.machine.Run(ctx, machine.Exec{
 		Argv: argv, Dir: dir, User: hadoop.User, Stdout: logs + "/stdout", Stderr: logs + "/stderr",
 	})
 	if err != nil {
-		return fmt.Errorf("bootstrap action %d (%s) on %s: %w", ordinal, a.name, n.Host, err)
+		return fmt.Errorf("bootstrap action %d (%s) on %s: %w", ordinal, name, n.Host, err)
 	}
 	if err := n.write(logs+"/controller", controllerLog(argv, start, res.ExitCode), 0o644); err != nil {
 		return err
 	}
 	if res.ExitCode != 0 {
 		end := logTail(filepath.Join(n.machine.Root, logs, "stderr"), "its stderr")
-		failure.errorCode, failure.outcome = codeNonZeroExit, fmt.Sprintf("(%s) returned a non-zero return code %d%s", a.name, res.ExitCode, end)
+		failure.errorCode, failure.outcome = codeNonZeroExit, fmt.Sprintf("(%s) returned a non-zero return code %d%s", name, res.ExitCode, end)
 		return failure
 	}
 	return nil

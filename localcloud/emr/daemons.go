@@ -43,18 +43,11 @@ func (s *Service) startDaemons(ctx context.Context, nodes []*node) error {
 	if err := master.awaitDaemon(ctx, history); err != nil {
 		return err
 	}
-	return reportProvisioned(nodes)
+	return forEachNode(nodes, (*node).reportProvisioned)
 }
 
-// reportProvisioned reports the nodes as provisioned, as EMR's controller does.
-func reportProvisioned(nodes []*node) error {
-	for _, n := range nodes {
-		if err := n.writeProvisioning("SUCCESSFUL"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// reportProvisioned reports a node as provisioned, as EMR's controller does.
+func (n *node) reportProvisioned() error { return n.writeProvisioning("SUCCESSFUL") }
 
 // startDaemons starts the daemons of the node's role and waits for each.
 func (n *node) startDaemons(ctx context.Context) error {

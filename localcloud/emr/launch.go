@@ -1,6 +1,7 @@
 package emr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,10 +30,7 @@ func (s *Service) Launch(ctx context.Context, id string) error {
 	if storeErr != nil || c.Status.State == types.ClusterStateTerminating { // Terminate removes the machines
 		return errors.Join(fmt.Errorf("launch EMR cluster %s: %w", id, err), storeErr)
 	}
-	// Before the machines are removed: their logs contain the cause.
-	if pushErr := s.PushLogs(context.WithoutCancel(ctx), id); pushErr != nil {
-		s.Log.Warn("push logs", "cluster", id, "error", pushErr)
-	}
+	s.pushLogs(context.WithoutCancel(ctx), id) // before the machines are removed: their logs contain the cause
 	removeErr := s.remove(id)
 	code := types.ClusterStateChangeReasonCodeInternalError
 	var failure *bootstrapError
@@ -61,7 +59,7 @@ func (s *Service) launch(ctx context.Context, id string) error {
 	if err := s.Store.SetClusterState(id, types.ClusterStateBootstrapping, types.ClusterStateChangeReason{}); err != nil {
 		return err
 	}
-	if err := s.runBootstrapActionsOnAll(ctx, id, nodes, spec.actions); err != nil {
+	if err := s.runBootstrapActions(ctx, id, nodes, spec.actions); err != nil {
 		return err
 	}
 	if err := forEachNode(nodes, func(n *node) error { return s.configure(ctx, n) }); err != nil {
@@ -94,15 +92,6 @@ func (s *Service) setReady(id string) error {
 	return s.Store.SetClusterState(id, types.ClusterStateWaiting, ready)
 }
 
-// runBootstrapActionsOnAll runs the bootstrap actions on all nodes and pushes their logs.
-func (s *Service) runBootstrapActionsOnAll(ctx context.Context, id string, nodes []*node, actions []action) error {
-	err := forEachNode(nodes, func(n *node) error { return s.runBootstrapActions(ctx, n, actions) })
-	if pushErr := s.PushLogs(ctx, id); pushErr != nil {
-		s.Log.Warn("push logs", "cluster", id, "error", pushErr)
-	}
-	return err
-}
-
 // setRunning sets the nodes' instances to RUNNING.
 func (s *Service) setRunning(id string, nodes []*node) error {
 	for _, n := range nodes {
@@ -122,12 +111,7 @@ func forEachNode(nodes []*node, do func(*node) error) error {
 		wg.Go(func() { errs[i] = do(n) })
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // hostNames returns the names of nodes by address, for /etc/hosts.
@@ -177,7 +161,7 @@ func (s *Service) newNodes(spec clusterSpec, p pool, cores, count int) ([]*node,
 		n.Node = hadoop.Node{
 			ClusterID: spec.id, Release: spec.releaseLabel, AccountID: s.AccountID, Region: s.AWSRegion,
 			Role: p.role, Domain: "ec2.internal", CoreNodes: cores, MemoryMB: nodeMemoryMB, VCores: nodeVCores,
-			S3Endpoint: s.Objects.Endpoint(), Configurations: p.configurations(spec.configurations),
+			S3Endpoint: s.Objects.Endpoint(), Configurations: merged(spec.configurations, p.own),
 		}
 		n.Host = "ip-" + strings.ReplaceAll(n.ip(), ".", "-")
 		if err := s.Store.PutInstance(spec.id, p.instance(n)); err != nil {
@@ -249,9 +233,7 @@ func users() []machine.User {
 
 // Terminate implements emrapi.Nodes.
 func (s *Service) Terminate(ctx context.Context, id string) error {
-	if err := s.PushLogs(ctx, id); err != nil {
-		s.Log.Warn("push logs", "cluster", id, "error", err)
-	}
+	s.pushLogs(ctx, id)
 	if err := s.collectEventLogs(ctx, id, true); err != nil { // before HDFS goes
 		s.Log.Warn("collect event logs", "cluster", id, "error", err)
 	}
@@ -263,8 +245,8 @@ func (s *Service) remove(id string) error {
 	s.mu.Lock()
 	nodes := s.nodes[id]
 	delete(s.nodes, id)
-	delete(s.joining, id)
 	s.mu.Unlock()
+	s.joining.Delete(id)
 	s.exposePages()
 	return s.removeNodes(id, nodes)
 }

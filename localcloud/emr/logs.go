@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -31,17 +30,17 @@ func logTrees() map[string]string {
 	}
 }
 
-// PushLogs writes the cluster's logs, gzipped, under its log URI. EMR's pusher
+// pushLogs writes the cluster's logs, gzipped, under its log URI. EMR's pusher
 // runs every five minutes; here it runs when a bootstrap action, a step (LogDelay)
-// or the cluster has ended. As on EMR, an unchanged log is not written again.
-func (s *Service) PushLogs(ctx context.Context, clusterID string) error {
-	if err := s.pushLogs(ctx, clusterID); err != nil {
-		return fmt.Errorf("push the logs of cluster %s: %w", clusterID, err)
+// or the cluster has ended. As on EMR, an unchanged log is not written again. A failure
+// is only logged.
+func (s *Service) pushLogs(ctx context.Context, clusterID string) {
+	if err := s.pushTrees(ctx, clusterID); err != nil {
+		s.Log.Warn("push logs", "cluster", clusterID, "error", err)
 	}
-	return nil
 }
 
-func (s *Service) pushLogs(ctx context.Context, clusterID string) error {
+func (s *Service) pushTrees(ctx context.Context, clusterID string) error {
 	cluster, err := s.Store.Cluster(clusterID)
 	if err != nil || cluster.LogUri == nil {
 		return err

@@ -21,7 +21,7 @@ func (s *Service) reconfigure(ctx context.Context, spec clusterSpec, p pool) err
 		if n.groupID != p.id || n.version == p.version {
 			continue
 		}
-		if err := n.reconfigure(ctx, p.configurations(spec.configurations)); err != nil {
+		if err := n.reconfigure(ctx, merged(spec.configurations, p.own)); err != nil {
 			return fmt.Errorf("reconfigure %s: %w", n.Host, err)
 		}
 		n.version = p.version

@@ -77,7 +77,7 @@ func (s *Service) join(ctx context.Context, spec clusterSpec, added []*node) err
 	if err := s.bootJoining(ctx, spec.id, added); err != nil {
 		return err
 	}
-	if err := s.runBootstrapActionsOnAll(ctx, spec.id, added, spec.actions); err != nil {
+	if err := s.runBootstrapActions(ctx, spec.id, added, spec.actions); err != nil {
 		return err
 	}
 	if err := forEachNode(added, func(n *node) error { return s.configure(ctx, n) }); err != nil {
@@ -96,7 +96,7 @@ func (s *Service) join(ctx context.Context, spec clusterSpec, added []*node) err
 	if err := awaitActive(ctx, nodes[0], added); err != nil {
 		return err
 	}
-	return errors.Join(reportProvisioned(added), s.setRunning(spec.id, added))
+	return errors.Join(forEachNode(added, (*node).reportProvisioned), s.setRunning(spec.id, added))
 }
 
 // bootJoining boots new nodes of a running cluster. All nodes know each other's names
@@ -155,9 +155,7 @@ func (s *Service) shrink(ctx context.Context, spec clusterSpec, p pool, leaving 
 	if err := s.decommission(ctx, spec, p, leaving); err != nil {
 		return err
 	}
-	if err := s.PushLogs(ctx, spec.id); err != nil {
-		s.Log.Warn("push logs", "cluster", spec.id, "error", err)
-	}
+	s.pushLogs(ctx, spec.id)
 	s.dropNodes(spec.id, leaving)
 	for _, n := range leaving {
 		reason := types.InstanceStateChangeReason{Message: aws.String("The instance group or fleet was resized.")}

@@ -16,14 +16,8 @@ import (
 type clusterSpec struct {
 	id, releaseLabel, subnetID string
 	profile                    string // instance profile, by name or ARN
-	actions                    []action
+	actions                    []types.BootstrapActionConfig
 	configurations             []hadoop.Configuration
-}
-
-// action is a bootstrap action.
-type action struct {
-	name, path string
-	args       []string
 }
 
 // spec returns what the request of a cluster says of its nodes.
@@ -36,16 +30,10 @@ func (s *Service) spec(id string) (clusterSpec, error) {
 	if err != nil {
 		return clusterSpec{}, err
 	}
-	spec := clusterSpec{
+	return clusterSpec{
 		id: id, releaseLabel: aws.ToString(request.ReleaseLabel), subnetID: aws.ToString(c.Ec2InstanceAttributes.Ec2SubnetId),
-		profile: aws.ToString(request.JobFlowRole), configurations: classifications(request.Configurations),
-	}
-	for _, a := range request.BootstrapActions {
-		spec.actions = append(spec.actions, action{
-			name: aws.ToString(a.Name), path: aws.ToString(a.ScriptBootstrapAction.Path), args: a.ScriptBootstrapAction.Args,
-		})
-	}
-	return spec, nil
+		profile: aws.ToString(request.JobFlowRole), actions: request.BootstrapActions, configurations: classifications(request.Configurations),
+	}, nil
 }
 
 // classifications returns a configuration list of EMR's API for package hadoop.
@@ -146,12 +134,8 @@ func (p pool) instance(n *node) types.Instance {
 	return i
 }
 
-// configurations returns the cluster's classifications, overridden key by key by the
-// pool's own (Release Guide, "Reconfigure an instance group").
-func (p pool) configurations(cluster []hadoop.Configuration) []hadoop.Configuration {
-	return merged(cluster, p.own)
-}
-
+// merged returns a cluster's classifications, overridden key by key by a pool's own
+// (Release Guide, "Reconfigure an instance group").
 func merged(base, over []hadoop.Configuration) []hadoop.Configuration {
 	out := slices.Clone(base)
 	for _, o := range over {
@@ -160,10 +144,8 @@ func merged(base, over []hadoop.Configuration) []hadoop.Configuration {
 			out = append(out, o)
 			continue
 		}
-		properties := maps.Clone(out[i].Properties)
-		if properties == nil {
-			properties = map[string]string{}
-		}
+		properties := map[string]string{}
+		maps.Copy(properties, out[i].Properties)
 		maps.Copy(properties, o.Properties)
 		out[i] = hadoop.Configuration{
 			Classification: o.Classification, Properties: properties, Configurations: merged(out[i].Configurations, o.Configurations),

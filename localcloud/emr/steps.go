@@ -63,16 +63,11 @@ func (s *Service) RunStep(ctx context.Context, clusterID string, step types.Step
 
 // pushStepLogs pushes at once, or after LogDelay without holding up the step.
 func (s *Service) pushStepLogs(ctx context.Context, clusterID string) {
-	push := func() {
-		if err := s.PushLogs(ctx, clusterID); err != nil {
-			s.Log.Warn("push logs", "cluster", clusterID, "error", err)
-		}
-	}
 	if s.LogDelay > 0 {
-		time.AfterFunc(s.LogDelay, push)
-		return
+		time.AfterFunc(s.LogDelay, func() { s.pushLogs(ctx, clusterID) })
+	} else {
+		s.pushLogs(ctx, clusterID)
 	}
-	push()
 }
 
 // stepWorkDir has the working directory of each step, as the controller log of a real
