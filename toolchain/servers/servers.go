@@ -12,6 +12,7 @@
 package servers
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -23,7 +24,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-//go:embed modules/*.mod modules/*.sum _collector/*.go
+//go:embed modules/*.mod modules/*.sum _collector/*.go _kubernetesprovider/*.go
 var modules embed.FS
 
 // Names of the servers that are not a platform.Workload.
@@ -35,6 +36,13 @@ const (
 	// local cloud does not run them, so List does not include them.
 	Etcd          = "etcd"
 	KubeAPIServer = "kube-apiserver"
+
+	// KubeControllerManager and KWOK make Deployments into ready pods, without a
+	// kubelet, for the test of KubernetesProvider: the plugin of pulumi-kubernetes, which
+	// the engine starts by this name. Only `make test-long` builds them.
+	KubeControllerManager = "kube-controller-manager"
+	KWOK                  = "kwok"
+	KubernetesProvider    = "pulumi-resource-kubernetes"
 )
 
 // Server describes how one binary is built.
@@ -46,6 +54,7 @@ type Server struct {
 	Release string            // the version of the release, without a leading v
 	LDFlags string            // added to -s -w
 	Sources map[string][]byte // files beside go.mod; empty if Package is part of Module
+	modFile string            // of go.mod and go.sum in modules, without the extension
 }
 
 // recipe has what is needed to build a server in addition to its .mod file.
@@ -54,12 +63,15 @@ type recipe struct {
 	release           string // only if it differs from the module's version
 	ldflags           string // %s is the release
 	sources           string // embedded folder
+	mod               string // whose .mod and .sum file it has; only if not its own
 	forTests          bool   // not run by the local cloud
 }
 
 // recipes lists the servers in the order of List. Tempo's v2 tags are not valid
 // versions of its module path, which lacks /v2, so its .mod requires the commit of
-// tag v2.9.0.
+// tag v2.9.0. Neither does the proxy have a release of pulumi-kubernetes' provider: its
+// .mod requires the newest commit that the proxy has. kube-apiserver.mod is of all of
+// Kubernetes' servers.
 func recipes() []recipe {
 	const pulumiSDK = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 	const victoriaVersion = "github.com/VictoriaMetrics/VictoriaMetrics/lib/buildinfo.Version"
@@ -96,6 +108,15 @@ func recipes() []recipe {
 			name: KubeAPIServer, module: "k8s.io/kubernetes", pkg: "cmd/kube-apiserver", ldflags: "-X " + kubeVersion + "=v%s",
 			forTests: true,
 		},
+		{
+			name: KubeControllerManager, module: "k8s.io/kubernetes", pkg: "cmd/kube-controller-manager",
+			ldflags: "-X " + kubeVersion + "=v%s", mod: KubeAPIServer, forTests: true,
+		},
+		{name: KWOK, module: "sigs.k8s.io/kwok", pkg: "cmd/kwok", forTests: true},
+		{
+			name: KubernetesProvider, module: "github.com/pulumi/pulumi-kubernetes/provider/v4", ldflags: "-X main.release=%s",
+			sources: "_kubernetesprovider", forTests: true,
+		},
 	}
 }
 
@@ -130,15 +151,16 @@ func Get(name string) (Server, error) {
 
 // server reads the .mod file and returns the server.
 func (r recipe) server() (Server, error) {
-	mod, err := modules.ReadFile("modules/" + r.name + ".mod")
+	file := "modules/" + cmp.Or(r.mod, r.name)
+	mod, err := modules.ReadFile(file + ".mod")
 	if err != nil {
 		return Server{}, fmt.Errorf("read module of server %s: %w", r.name, err)
 	}
-	parsed, err := modfile.Parse(r.name+".mod", mod, nil)
+	parsed, err := modfile.Parse(file+".mod", mod, nil)
 	if err != nil {
 		return Server{}, fmt.Errorf("parse module of server %s: %w", r.name, err)
 	}
-	s := Server{Name: r.name, Module: r.module, Package: ".", Release: r.release}
+	s := Server{Name: r.name, Module: r.module, Package: ".", Release: r.release, modFile: file}
 	for _, req := range parsed.Require {
 		if req.Mod.Path == r.module {
 			s.Version = req.Mod.Version
@@ -183,7 +205,7 @@ func (s Server) files() (map[string][]byte, error) {
 	out := map[string][]byte{}
 	maps.Copy(out, s.Sources)
 	for from, to := range map[string]string{".mod": "go.mod", ".sum": "go.sum"} {
-		body, err := modules.ReadFile("modules/" + s.Name + from)
+		body, err := modules.ReadFile(s.modFile + from)
 		if err != nil {
 			return nil, fmt.Errorf("read %s of %s: %w", to, s.Name, err)
 		}

@@ -64,13 +64,18 @@ func TestListIncludesEachServerOnce(t *testing.T) {
 	require.True(t, seen[servers.Pulumi] && seen[servers.VersityGW])
 }
 
-// `make up` must not build what only tests need. The API server in tests must
-// have the Kubernetes version of the control node's K3s.
+// `make up` must not build what only tests need. Kubernetes' servers in tests must have
+// the version of the control node's K3s.
 func TestServersForTestsAreSeparate(t *testing.T) {
 	list, err := servers.List()
 	require.NoError(t, err)
+	forTests := []string{servers.Etcd, servers.KubeAPIServer, servers.KubeControllerManager, servers.KWOK, servers.KubernetesProvider}
 	for _, s := range list {
-		require.NotContains(t, []string{servers.Etcd, servers.KubeAPIServer}, s.Name)
+		require.NotContains(t, forTests, s.Name)
+	}
+	for _, name := range forTests {
+		_, err := servers.Get(name)
+		require.NoError(t, err)
 	}
 	etcd, err := servers.Get(servers.Etcd)
 	require.NoError(t, err)
@@ -79,6 +84,9 @@ func TestServersForTestsAreSeparate(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, semver.MajorMinor(platform.K3sVersion), semver.MajorMinor(api.Version),
 		"platform.K3sVersion and toolchain/servers/modules/kube-apiserver.mod differ: move both")
+	controllers, err := servers.Get(servers.KubeControllerManager)
+	require.NoError(t, err)
+	require.Equal(t, api.Version, controllers.Version)
 }
 
 // Modules that several servers require have one version in everything that is
