@@ -22,7 +22,7 @@ const (
 	nameStorage   = "storage"
 	nameControl   = platform.ControlComponent
 	nameTelemetry = "telemetry"
-	nameEMR       = "emr"
+	nameEMR       = platform.ClusterComponent
 	nameWorkloads = "workloads"
 	nameGrafana   = "grafana"
 )

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/emr-observatory/emr-observatory/internal/stepcause"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -149,8 +150,8 @@ func (c clients) requireAcceptsSteps(ctx context.Context, cluster string) (types
 	}
 	switch state := found.Status.State; state {
 	case types.ClusterStateTerminating, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:
-		return types.Cluster{}, fmt.Errorf("cluster %s is %s (%s): it accepts no steps; bring up a new one",
-			cluster, state, aws.ToString(found.Status.StateChangeReason.Message))
+		return types.Cluster{}, fmt.Errorf("cluster %s is %s (%s): it accepts no steps; if it is a stack's, `%s`, then `pulumi up` creates another",
+			cluster, state, aws.ToString(found.Status.StateChangeReason.Message), platform.RefreshClusters)
 	}
 	return found, nil
 }

@@ -24,8 +24,8 @@ func guardCommand() *cobra.Command {
 		Long: "Reads a preview of the platform from FILE or standard input, before `pulumi up` or in a pipeline. Refuses an update that\n" +
 			"would lose what a resource holds, end running or pending steps of an EMR cluster (looked up with the ambient AWS\n" +
 			"configuration if a cluster is deleted), or stop half-way because AWS refuses it. --accept names what may be lost.\n" +
-			"It also says if the stack's cluster has ended, as an idle one does: the next update with --refresh creates another.",
-		Example: "  pulumi preview --stack acme/emr-observatory/dev --refresh --json | observatory guard\n" +
+			"It also says if the stack's cluster has ended, as an idle one does: Pulumi learns of that only by a refresh.",
+		Example: "  pulumi preview --stack acme/emr-observatory/dev --json | observatory guard\n" +
 			"  observatory guard preview.json --accept emr-main-cluster",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()

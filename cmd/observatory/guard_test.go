@@ -68,7 +68,7 @@ func TestGuardReportsAnEndedCluster(t *testing.T) {
 	require.Zero(t, o.code, o.stderr)
 	notices := verdictOf(t, o).Notices
 	require.Len(t, notices, 1)
-	require.Regexp(t, ended+", and this preview has not noticed; `pulumi up --refresh` creates another$", notices[0])
+	require.Regexp(t, ended+", and this preview has not noticed; `pulumi refresh --target .+`, then `pulumi up` creates another$", notices[0])
 
 	o = guard(`{"steps":[` + stackOf("j-UNKNOWN") + `]}`)
 	require.Zero(t, o.code, "a failed look-up refuses nothing")

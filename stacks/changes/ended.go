@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Ended is a cluster of the stack that ended outside an update, as when EMR terminates an
@@ -61,5 +63,6 @@ func (e Ended) String() string {
 	if e.Recreated {
 		return fmt.Sprintf("cluster %s ended (%s); up creates another", e.Cluster, reason)
 	}
-	return fmt.Sprintf("cluster %s ended (%s), and this preview has not noticed; `pulumi up --refresh` creates another", e.Cluster, reason)
+	return fmt.Sprintf("cluster %s ended (%s), and this preview has not noticed; `%s`, then `pulumi up` creates another",
+		e.Cluster, reason, platform.RefreshClusters)
 }

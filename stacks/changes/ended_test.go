@@ -8,8 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
@@ -27,8 +29,9 @@ func (d describedCluster) DescribeCluster(
 	}}}, nil
 }
 
-// EMR ends an idle cluster. A preview with --refresh plans another, one without says
-// nothing of it; both name the cluster whose end they have to report.
+// EMR ends an idle cluster. A preview says nothing of it until the clusters have been
+// refreshed, and then plans what a refresh of everything would; both name the cluster
+// whose end they have to report.
 func TestPreviewOfAnEndedCluster(t *testing.T) {
 	s := open(t, "dev")
 	s.up(t)
@@ -40,15 +43,26 @@ func TestPreviewOfAnEndedCluster(t *testing.T) {
 	unnoticed := s.previewAsJSON(t)
 	require.Equal(t, id, mainCluster(unnoticed))
 	require.Empty(t, unnoticed.Plan.Names(changes.Created))
-	refreshed := s.previewAsJSON(t, optpreview.Refresh())
+	everything := s.previewAsJSON(t, optpreview.Refresh())
+	state := s.resources(t)
+	_, err := s.Stack.Refresh(t.Context(), optrefresh.Target([]string{platform.ClustersTarget}))
+	require.NoError(t, err)
+	after := s.resources(t)
+	for urn, r := range state {
+		if r.URN.Name() != "emr-main-cluster" {
+			require.Equal(t, r.ID, after[urn].ID, "%s stays", urn)
+		}
+	}
+	refreshed := s.previewAsJSON(t)
 	require.Equal(t, id, mainCluster(refreshed))
-	require.Contains(t, refreshed.Plan.Names(changes.Created), "emr-main-cluster")
+	require.Equal(t, []string{"emr-main-cluster"}, refreshed.Plan.Names(changes.Created))
+	require.Equal(t, everything.Plan, refreshed.Plan)
 
 	idle := describedCluster{state: types.ClusterStateTerminated}
 	for want, plan := range map[string]changes.Plan{
 		"cluster " + id + " ended (TERMINATED: terminated after idle time); up creates another": refreshed.Plan,
 		"cluster " + id + " ended (TERMINATED: terminated after idle time), and this preview has not noticed; " +
-			"`pulumi up --refresh` creates another": unnoticed.Plan,
+			"`pulumi refresh --target \"**::emr-*\"`, then `pulumi up` creates another": unnoticed.Plan,
 	} {
 		ended, err := changes.FindEnded(t.Context(), idle, "emr-main-cluster", id, plan)
 		require.NoError(t, err)

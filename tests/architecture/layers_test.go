@@ -64,7 +64,7 @@ func layers() []layer {
 		{folder: "stacks", imports: program},
 		{folder: "stacks/config", imports: []string{"schema", "platform"}},
 		{folder: "stacks/outputs", imports: []string{"observe", "schema", "platform"}},
-		{folder: "stacks/changes"},
+		{folder: "stacks/changes", imports: []string{"platform"}},
 		{folder: "simulator", strict: true},
 		{folder: "toolchain", pure: true, strict: true, imports: []string{"internal/poll", "internal/testenv", "platform"}},
 		{folder: "localcloud", strict: true, imports: []string{"internal/poll", "internal/testenv", "simulator", "toolchain", "platform"}},
