@@ -15,6 +15,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
@@ -54,6 +55,9 @@ func TestDocumentedCommands(t *testing.T) {
 // that command too. It returns the key in pulumiCommands.
 func checkPulumiCommand(t *testing.T, command string) (name string) {
 	t.Helper()
+	for _, inner := range preRun.FindAllStringSubmatch(command, -1) {
+		checkPulumiCommand(t, inner[1])
+	}
 	pulumiPart, observatoryPart, piped := strings.Cut(command, " | bin/observatory ")
 	if strings.Count(pulumiPart, `"`)%2 == 1 || strings.Count(pulumiPart, `'`)%2 == 1 { // the pipe is part of an argument
 		return requirePulumiKnows(t, command)
@@ -65,6 +69,27 @@ func checkPulumiCommand(t *testing.T, command string) (name string) {
 	pulumiPart, _, _ = strings.Cut(pulumiPart, " > ")
 	pulumiPart, _, _ = strings.Cut(pulumiPart, " < ")
 	return requirePulumiKnows(t, pulumiPart)
+}
+
+// preRun finds the commands of Pulumi that a deployment runs before its operation.
+var preRun = regexp.MustCompile(`--pre-run-command '[^']*\|\| (pulumi [^']+)'`)
+
+// Documents refresh the clusters by the target that the program's messages name, and never
+// everything in the course of an update or a preview: see platform.ClustersTarget.
+func TestDocumentsRefreshTheClustersAlone(t *testing.T) {
+	everything, clusters := regexp.MustCompile("pulumi (up|preview) [^`\n]*--refresh"), regexp.MustCompile(`--target "(\*\*::[^"]+)"`)
+	for _, document := range documents(t) {
+		text, err := os.ReadFile(document)
+		require.NoError(t, err)
+		require.NotRegexp(t, everything, string(text), document)
+		targets := clusters.FindAllStringSubmatch(string(text), -1)
+		for _, found := range targets {
+			require.Equal(t, platform.ClustersTarget, found[1], document)
+		}
+		if slices.Contains([]string{"README.md", "deployments.md", "control-node.md"}, filepath.Base(document)) {
+			require.NotEmpty(t, targets, document)
+		}
+	}
 }
 
 // check executes the command, or requires the reason why it need not.

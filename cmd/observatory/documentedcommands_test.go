@@ -149,7 +149,7 @@ func pulumiCommands() map[string][]string {
 		"pulumi preview":                     {"stacks/changes", "TestDigestAgreesWithEvents"},
 		"pulumi destroy":                     rehearsal,
 		"pulumi state unprotect":             rehearsal,
-		"pulumi refresh":                     {"tests/cloud", "TestLife"}, // up refreshes what a killed cloud left
+		"pulumi refresh":                     {"stacks/changes", "TestPreviewOfAnEndedCluster"}, // of the clusters; tests/cloud does of everything
 		"pulumi stack init":                  none,
 		"pulumi stack export":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},
 		"pulumi stack import":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},

@@ -1,6 +1,10 @@
 package lessons_test
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
 
 // notTried is a behaviour that only AWS can prove.
 type notTried struct {
@@ -17,6 +21,9 @@ func notTriedOnAWS() []notTried {
 }
 
 const noAccount = "No AWS account."
+
+// refreshClusters is the documented command of stack dev.
+const refreshClusters = "`" + platform.RefreshClusters + " --stack dev`"
 
 // accountNotTried returns what an account's services decide.
 func accountNotTried() []notTried {
@@ -171,14 +178,15 @@ func accountNotTried() []notTried {
 func clusterNotTried() []notTried {
 	return []notTried{
 		{
-			"A cluster that failed to start is replaced by `pulumi up --refresh`.",
+			"A cluster that failed to start is replaced by `pulumi up` once the clusters have been refreshed.",
 			"No AWS account: nobody has seen the provider keep the id of the failed cluster in the state.",
 			"The local cloud's provider keeps it too; the engine counts it as there until a refresh, and then creates another.",
 			[]string{
 				"localcloud TestClusterThatFailsToStartIsKept", "simulator TestEngineKeepsWhatFailedUntilARefresh",
 				"stacks/changes TestPreviewOfAnEndedCluster",
 			},
-			"`pulumi up --stack dev` with a bootstrap action of your own that exits with 1, then without it `pulumi up --refresh --stack dev`",
+			"`pulumi up --stack dev` with a bootstrap action of your own that exits with 1, then without it " + refreshClusters +
+				" and `pulumi up --stack dev`",
 		}, {
 			"A cluster that is added to a stack starts although its roles are seconds old.",
 			"IAM's changes spread within seconds (terraform-provider-aws#20841); in the first update the control node takes longer.",
@@ -186,7 +194,7 @@ func clusterNotTried() []notTried {
 				"the profile; the local EMR does not see one for three seconds. A service role that EMR does not see yet ends the cluster.",
 			[]string{"cmd/observatory TestRehearse", "localcloud TestClusterWaitsForANewInstanceProfile"},
 			"`pulumi config set --path emr-observatory:clusters.second.core.count 1 --stack dev && pulumi up --stack dev`; " +
-				"a VALIDATION_ERROR goes away with `pulumi up --refresh --stack dev`",
+				"a VALIDATION_ERROR goes away with " + refreshClusters + " and `pulumi up --stack dev`",
 		}, {
 			"A refresh reads gp3 volumes back as they were declared, without IOPS and throughput.", noAccount,
 			"The local cloud gives back what it was given.",
@@ -411,7 +419,7 @@ func clusterNotTried() []notTried {
 			"A refresh finds an idle-ended cluster gone, and the guard reports it.", "EMR's idle timer is EMR's.",
 			"The provider servers end the cluster; the guard asks the local EMR's API for one that ended.",
 			[]string{"stacks/changes TestPreviewOfAnEndedCluster", "cmd/observatory TestGuardReportsAnEndedCluster"},
-			"an hour after the last step: `pulumi preview --stack dev --refresh --json | observatory guard`",
+			"an hour after the last step: " + refreshClusters + ", then `pulumi preview --stack dev --json | observatory guard`",
 		},
 	}
 }
