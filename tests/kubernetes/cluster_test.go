@@ -1,7 +1,8 @@
 // Package kubernetes_test checks the program's certificate authorities, kubeconfig,
 // Kubernetes objects and the rights of its workloads against a real kube-apiserver of
-// K3s's minor release. There is no kubelet and no controller, so no pod runs here; the
-// local cloud runs them.
+// K3s's minor release, and in make test-long the whole stack with pulumi-kubernetes' own
+// plugin, Kubernetes' controllers and KWOK. There is no kubelet, so no container runs
+// here; the local cloud runs them.
 package kubernetes_test
 
 import (
@@ -37,34 +38,67 @@ func loopback() string {
 	return fmt.Sprintf("127.%d.%d.%d", 64+mrand.IntN(128), mrand.IntN(256), 1+mrand.IntN(254))
 }
 
-// startServer starts one of the two servers, which it builds at the first use, and
-// kills it when the test ends. The channel is closed once the server has exited.
-func startServer(t *testing.T, name string, args ...string) (exited <-chan struct{}, log string) {
+// process is a running server.
+type process struct {
+	command *exec.Cmd
+	exited  <-chan struct{} // closed once it has
+	log     string          // path
+}
+
+// startServer starts a server, which it builds at the first use, and kills it when the
+// test ends.
+func startServer(t *testing.T, name string, args ...string) process {
 	t.Helper()
-	path, err := servers.Build(t.Context(), name, func(server, message string, elapsed time.Duration) {
-		t.Logf("%s: %s (%s)", server, message, elapsed.Round(time.Second))
-	})
-	require.NoError(t, err)
-	log = filepath.Join(t.TempDir(), name+".log")
+	log := filepath.Join(t.TempDir(), name+".log")
 	out, err := os.Create(log)
 	require.NoError(t, err)
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(buildServer(t, name), args...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
 	done := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(done) }()
+	p := process{cmd, done, log}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-done
+		p.kill()
 		require.NoError(t, out.Close())
 	})
-	return done, log
+	return p
+}
+
+// kill ends the server and waits for that.
+func (p process) kill() {
+	_ = p.command.Process.Kill()
+	<-p.exited
+}
+
+// tail returns the end of the server's log.
+func (p process) tail() string {
+	text, _ := os.ReadFile(p.log)
+	return string(text[max(0, len(text)-3000):])
+}
+
+// buildServer returns the path of a server's binary.
+func buildServer(t *testing.T, name string) string {
+	t.Helper()
+	path, err := servers.Build(t.Context(), name, func(server, message string, elapsed time.Duration) {
+		t.Logf("%s: %s (%s)", server, message, elapsed.Round(time.Second))
+	})
+	require.NoError(t, err)
+	return path
+}
+
+// apiServer is the API server of a program's control node.
+type apiServer struct {
+	process
+	program program
+	args    []string
+	store   process
 }
 
 // startAPI starts the API server as K3s does on a node with the program's user data
 // and parameters, and returns once the program's gate command succeeds.
-func startAPI(t *testing.T, p program) {
+func startAPI(t *testing.T, p program) *apiServer {
 	t.Helper()
 	dir := t.TempDir()
 	tlsDir := filepath.Join(dir, "tls")
@@ -81,24 +115,27 @@ func startAPI(t *testing.T, p program) {
 
 	store := "http://" + net.JoinHostPort(p.k3s.NodeIP, "2379")
 	peers := "http://" + net.JoinHostPort(p.k3s.NodeIP, "2380")
-	_, etcdLog := startServer(t, servers.Etcd, "--name=test", "--data-dir="+filepath.Join(dir, "etcd"), "--log-level=warn",
+	a := &apiServer{program: p}
+	a.store = startServer(t, servers.Etcd, "--name=test", "--data-dir="+filepath.Join(dir, "etcd"), "--log-level=warn",
 		"--unsafe-no-fsync",
 		"--listen-client-urls="+store, "--advertise-client-urls="+store,
 		"--listen-peer-urls="+peers, "--initial-advertise-peer-urls="+peers, "--initial-cluster=test="+peers)
-	exited, log := startServer(t, servers.KubeAPIServer, append(k3sFlags(p.k3s),
+	a.args = append(k3sFlags(p.k3s),
 		"--etcd-servers="+store, fmt.Sprintf("--secure-port=%d", platform.KubernetesAPI), "--bind-address="+p.k3s.NodeIP,
 		"--client-ca-file="+tlsFile("client-ca.crt"), "--requestheader-client-ca-file="+tlsFile("request-header-ca.crt"),
 		"--tls-cert-file="+tlsFile("serving.crt"), "--tls-private-key-file="+tlsFile("serving.key"),
 		"--service-account-key-file="+tlsFile("service.key"), "--service-account-signing-key-file="+tlsFile("service.key"),
-		"--cert-dir="+dir, "--advertise-address=10.0.0.5", "--endpoint-reconciler-type=none")...)
+		"--cert-dir="+dir, "--advertise-address=10.0.0.5", "--endpoint-reconciler-type=none")
+	a.start(t)
+	return a
+}
 
-	if err := runGate(t, p, exited); err != nil {
-		logs := ""
-		for _, file := range []string{etcdLog, log} {
-			text, _ := os.ReadFile(file)
-			logs += "\n" + string(text[max(0, len(text)-3000):])
-		}
-		require.NoError(t, err, logs)
+// start starts the API server on its store, also after a kill.
+func (a *apiServer) start(t *testing.T) {
+	t.Helper()
+	a.process = startServer(t, servers.KubeAPIServer, a.args...)
+	if err := runGate(t, a.program, a.exited); err != nil {
+		require.NoError(t, err, "%s\n%s", a.store.tail(), a.tail())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
-	"github.com/pulumi/pulumi-command/sdk/go/command"
+	commandprovider "github.com/pulumi/pulumi-command/sdk/go/command"
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi-random/sdk/v4/go/random"
 	"github.com/pulumi/pulumi-tls/sdk/v5/go/tls"
@@ -34,6 +34,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/simulator"
+	"github.com/emr-observatory/emr-observatory/simulator/command"
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
@@ -79,7 +80,7 @@ func build(t *testing.T, address string) program {
 				return resource.PropertyMap{"privateIp": resource.NewStringProperty(address)}
 			case "aws:ebs/volume:Volume":
 				return resource.PropertyMap{"id": resource.NewStringProperty("vol-0a1b2c3d4e5f67890")}
-			case "command:local:Command":
+			case command.Token:
 				return resource.PropertyMap{"stdout": resource.NewStringProperty("ready")}
 			}
 			return nil
@@ -99,7 +100,7 @@ func components() pulumi.RunFunc {
 		if err != nil {
 			return err
 		}
-		commands, err := command.NewProvider(ctx, "command", &command.ProviderArgs{})
+		commands, err := commandprovider.NewProvider(ctx, "command", &commandprovider.ProviderArgs{})
 		if err != nil {
 			return err
 		}
@@ -147,38 +148,47 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 func fromRecording(t *testing.T, rec *recorder.Recording) program {
 	t.Helper()
 	p := program{caFiles: map[string]string{}}
-	for _, r := range rec.OfType("aws:ssm/parameter:Parameter") {
+	for _, r := range rec.Resources {
 		in := property.Plain(r.Inputs)
+		p.readNode(t, r.Type, in)
+		switch {
+		case r.Type == "pulumi:providers:kubernetes":
+			p.kubeconfig = in["kubeconfig"].(string)
+		case strings.HasPrefix(r.Type, "kubernetes:"):
+			p.objects = append(p.objects, unstructured.Unstructured{Object: asJSON(t, in)})
+		}
+	}
+	p.requireNode(t)
+	return p
+}
+
+// readNode reads what a resource tells of the node.
+func (p *program) readNode(t *testing.T, token string, in map[string]any) {
+	t.Helper()
+	switch token {
+	case "aws:ssm/parameter:Parameter":
 		if file := path.Base(in["name"].(string)); slices.Contains(boot.CAFiles(), file) {
 			p.caFiles[file] = in["value"].(string)
 		}
-	}
-	require.Equal(t, len(boot.CAFiles()), len(p.caFiles), "their values are secret") //nolint:testifylint // Len would print them
-
-	instance, err := rec.One("aws:ec2/instance:Instance", "control-instance")
-	require.NoError(t, err)
-	p.k3s = k3sSettings(t, property.Plain(instance.Inputs)["userData"].(string))
-	api, err := rec.One("pulumi:providers:kubernetes", "kubernetes")
-	require.NoError(t, err)
-	p.kubeconfig = property.Plain(api.Inputs)["kubeconfig"].(string)
-
-	gate, err := rec.One("command:local:Command", "control-gate")
-	require.NoError(t, err)
-	in := property.Plain(gate.Inputs)
-	p.gate = gateCommand{create: in["create"].(string), environment: map[string]string{}}
-	for _, word := range in["interpreter"].([]any) {
-		p.gate.interpreter = append(p.gate.interpreter, word.(string))
-	}
-	for k, v := range in["environment"].(map[string]any) {
-		p.gate.environment[k] = v.(string)
-	}
-
-	for _, r := range rec.Resources {
-		if strings.HasPrefix(r.Type, "kubernetes:") {
-			p.objects = append(p.objects, unstructured.Unstructured{Object: asJSON(t, property.Plain(r.Inputs))})
+	case "aws:ec2/instance:Instance":
+		p.k3s = k3sSettings(t, in["userData"].(string))
+	case command.Token:
+		p.gate = gateCommand{create: in["create"].(string), environment: map[string]string{}}
+		for _, word := range in["interpreter"].([]any) {
+			p.gate.interpreter = append(p.gate.interpreter, word.(string))
+		}
+		for k, v := range in["environment"].(map[string]any) {
+			p.gate.environment[k] = v.(string)
 		}
 	}
-	return p
+}
+
+// requireNode requires that all of the node was read.
+func (p *program) requireNode(t *testing.T) {
+	t.Helper()
+	require.Equal(t, len(boot.CAFiles()), len(p.caFiles), "their values are secret") //nolint:testifylint // Len would print them
+	require.NotEmpty(t, p.k3s.NodeIP)
+	require.NotEmpty(t, p.gate.create)
 }
 
 // asJSON converts values to the types that decoded JSON has.
@@ -204,7 +214,6 @@ func k3sSettings(t *testing.T, userData string) k3sConfig {
 			require.NoError(t, yaml.Unmarshal([]byte(f.Content), &c))
 		}
 	}
-	require.NotEmpty(t, c.NodeIP)
 	return c
 }
 
