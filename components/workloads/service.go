@@ -32,9 +32,11 @@ func (o objects) services(r platform.WorkloadRecord, pods pulumi.StringMap) erro
 	})
 }
 
-// service creates a Service, for whose pods the provider must not wait: it would wait
-// for ten minutes in one of the engine's workers. On few cores the Services of all
-// workloads take every worker, and none is left to create the pods.
+// service creates a Service, for whose pods the provider must not wait. It would wait in
+// one of the engine's workers: for ten seconds where no pod exists, and for ten minutes at
+// most while pods have an address and are not ready, as while a node pulls their images. On
+// few cores the Services of all workloads take every worker (tests/kubernetes
+// TestKubernetesProvider).
 func (o objects) service(name string, spec *corev1.ServiceSpecArgs) error {
 	_, err := corev1.NewService(o.Ctx, o.Name(name), &corev1.ServiceArgs{Metadata: o.unawaitedMeta(name), Spec: spec}, o.Options()...)
 	if err != nil {

@@ -27,8 +27,8 @@ const localPath = "local-path"
 // startNode adds to an API server what makes workloads ready: Kubernetes' controllers,
 // and one node whose kubelet is KWOK. No container runs: a pod is ready as soon as it is
 // on the node. The test puts pods there and makes their volumes, as K3s' scheduler and
-// provisioner do.
-func startNode(t *testing.T, p program) *cluster {
+// provisioner do. startKubelet starts KWOK, also after a kill.
+func startNode(t *testing.T, p program) (c *cluster, startKubelet func() process) {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(kubeconfig, []byte(p.kubeconfig), 0o600))
@@ -38,9 +38,11 @@ func startNode(t *testing.T, p program) *cluster {
 			"namespace-controller", "garbage-collector-controller", "persistentvolume-binder-controller",
 			"persistentvolumeclaim-protection-controller",
 		}, ","))
-	startServer(t, servers.KWOK, "--kubeconfig="+kubeconfig, "--manage-all-nodes=true", "--node-lease-duration-seconds=0")
+	startKubelet = func() process {
+		return startServer(t, servers.KWOK, "--kubeconfig="+kubeconfig, "--manage-all-nodes=true", "--node-lease-duration-seconds=0")
+	}
 
-	c := connect(t, p.kubeconfig)
+	c = connect(t, p.kubeconfig)
 	nodes := c.typed.CoreV1().Nodes()
 	node, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "control"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -60,7 +62,7 @@ func startNode(t *testing.T, p program) *cluster {
 		})
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	return c
+	return c, startKubelet
 }
 
 // createStorageClass creates the class that claims get. As in K3s, a claim gets its

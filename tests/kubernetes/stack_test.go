@@ -41,11 +41,13 @@ const workers = 4
 // other providers are simulated, and the control node is an API server with a node.
 type scene struct {
 	*rehearse.Stage
-	values  map[string]string
-	node    *bootingNode
-	api     *apiServer
-	client  *cluster
-	awaited string // limit of the wait for a Service without the annotation; "" = the program as it is
+	values       map[string]string
+	node         *bootingNode
+	api          *apiServer
+	client       *cluster
+	kubelet      process
+	startKubelet func() process
+	awaited      string // limit of the wait for a Service without the annotation; "" = the program as it is
 }
 
 // openScene opens a stack that may be destroyed with its data.
@@ -140,13 +142,14 @@ func (s *scene) firstUp(t *testing.T) (auto.UpResult, error) {
 	}
 	p := s.node.program(t)
 	s.api = startAPI(t, p)
-	s.client = startNode(t, p)
+	s.client, s.startKubelet = startNode(t, p)
+	s.kubelet = s.startKubelet()
 	close(s.node.ready)
 	r := <-done
 	return r.UpResult, r.err
 }
 
-// objects returns the Kubernetes objects in the state by their URNs.
+// objects returns what the state has of the Kubernetes objects, by their URNs.
 func (s *scene) objects(t *testing.T) map[string]apitype.ResourceV3 {
 	t.Helper()
 	all, err := changes.Resources(t.Context(), s.Stack)
@@ -154,7 +157,8 @@ func (s *scene) objects(t *testing.T) map[string]apitype.ResourceV3 {
 	out := map[string]apitype.ResourceV3{}
 	for _, r := range all {
 		if strings.HasPrefix(string(r.Type), "kubernetes:") {
-			out[string(r.URN)] = r
+			// The rest is the engine's own, and each operation may write it in another form.
+			out[string(r.URN)] = apitype.ResourceV3{URN: r.URN, Type: r.Type, ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}
 		}
 	}
 	return out
