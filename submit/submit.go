@@ -150,8 +150,8 @@ func (c clients) requireAcceptsSteps(ctx context.Context, cluster string) (types
 	}
 	switch state := found.Status.State; state {
 	case types.ClusterStateTerminating, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:
-		return types.Cluster{}, fmt.Errorf("cluster %s is %s (%s): it accepts no steps; if it is a stack's, `%s`, then `pulumi up` creates another",
-			cluster, state, aws.ToString(found.Status.StateChangeReason.Message), platform.RefreshClusters)
+		return types.Cluster{}, fmt.Errorf("cluster %s is %s (%s): it accepts no steps; if it is a stack's, "+
+			"`%s`, then `pulumi up` creates another", cluster, state, aws.ToString(found.Status.StateChangeReason.Message), platform.RefreshClusters)
 	}
 	return found, nil
 }

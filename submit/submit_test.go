@@ -226,7 +226,8 @@ func TestTerminatingClusterIsRefused(t *testing.T) {
 		Code: types.ClusterStateChangeReasonCodeUserRequest, Message: aws.String("Terminated by user request"),
 	}))
 	_, err := submit.Submit(t.Context(), w.options(t, "job.py"))
-	require.ErrorContains(t, err, "(Terminated by user request): it accepts no steps; if it is a stack's, `pulumi refresh --target \"**::emr-*\"`, then `pulumi up`")
+	require.ErrorContains(t, err, "(Terminated by user request): it accepts no steps; if it is a stack's, "+
+		"`pulumi refresh --target \"**::emr-*\"`, then `pulumi up`")
 	require.Empty(t, w.keys(t, ""), "nothing was uploaded")
 	o := w.options(t, "job.py")
 	o.Cluster = "j-ABSENT"

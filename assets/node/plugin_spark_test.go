@@ -106,7 +106,7 @@ const s3Seconds = 0.3 // 60 tasks of 5 ms
 const threadParent, sessionParent = "bbbbbbbbbbbbbbbb", "dddddddddddddddd"
 
 func TestPluginInLocalSpark(t *testing.T) {
-	testenv.RequireLong(t, "TestPluginInSparkWithExecutors runs the same job, and TestPluginFindsParentsAndReasons has the parent in the environment")
+	testenv.RequireLong(t, "TestPluginInSparkWithExecutors runs the same job; TestPluginFindsParentsAndReasons has the environment")
 	sparkHome(t)
 	if !onMachine(t) {
 		return

@@ -41,7 +41,7 @@ func TestFailingCollectorDoesNotAffectAJob(t *testing.T) {
 	answers := func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
 	faults := map[string]http.HandlerFunc{"hanging": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
 	contexts := map[string]string{"stopped": "2"} // arguments
-	if testenv.Long() {                           // otherwise TestFailingCollectorDoesNotAffectApplication tries each fault on a JVM without Spark
+	if testenv.Long() {                           // TestFailingCollectorDoesNotAffectApplication tries each fault without Spark
 		faults["absent"] = nil // nobody listens
 		faults["refusing"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }
 		faults["dying"] = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }

@@ -149,7 +149,7 @@ func pulumiCommands() map[string][]string {
 		"pulumi preview":                     {"stacks/changes", "TestDigestAgreesWithEvents"},
 		"pulumi destroy":                     rehearsal,
 		"pulumi state unprotect":             rehearsal,
-		"pulumi refresh":                     {"stacks/changes", "TestPreviewOfAnEndedCluster"}, // of the clusters; tests/cloud does of everything
+		"pulumi refresh":                     {"stacks/changes", "TestPreviewOfAnEndedCluster"}, // tests/cloud refreshes everything
 		"pulumi stack init":                  none,
 		"pulumi stack export":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},
 		"pulumi stack import":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},

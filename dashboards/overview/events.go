@@ -25,7 +25,8 @@ func events() panel.Row {
 			Shows: "Log records of the selected hosts and applications, by severity.",
 			Bad:   "A burst of warnings or errors, or silence while a job runs.",
 			Next:  "Narrow the time range to the burst and read the records below.",
-		}, panel.LogStats(applications().Stream()+" * | stats by ("+contract.FieldSeverity+") count() records", "{{"+contract.FieldSeverity+"}}")),
+		}, panel.LogStats(applications().Stream()+" * | stats by ("+contract.FieldSeverity+") count() records",
+			"{{"+contract.FieldSeverity+"}}")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Log records by service", Unit: panel.UnitCount, Width: 12, Height: 6,
 			Shows: "Log records of the selected hosts and applications, by the service that wrote them.",

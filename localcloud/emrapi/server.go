@@ -109,10 +109,12 @@ func newOperation[In any, Out smithy.Serializable](do func(*In) (Out, error)) op
 // clusterOperation makes an operation on the cluster that the input names in ClusterId.
 func clusterOperation[In any, Out smithy.Serializable](s *Server, do func(*record, *In) (Out, error)) operation {
 	return func(body []byte) (smithy.Serializable, error) {
-		return newOperation(func(named *struct{ ClusterId *string }) (smithy.Serializable, error) {
-			found, err := s.store.snapshot(aws.ToString(named.ClusterId))
+		return newOperation(func(cluster *struct {
+			ID *string `json:"ClusterId"`
+		}) (smithy.Serializable, error) {
+			found, err := s.store.snapshot(aws.ToString(cluster.ID))
 			if err != nil {
-				return nil, s.invalidCluster(err, named.ClusterId)
+				return nil, s.invalidCluster(err, cluster.ID)
 			}
 			return newOperation(func(input *In) (Out, error) { return do(found, input) })(body)
 		})(body)

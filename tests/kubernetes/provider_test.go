@@ -18,7 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
-const onlyLong = "make test-long builds pulumi-kubernetes' own plugin; otherwise the local cloud's provider stands for it, which waits for less"
+const onlyLong = "make test-long builds pulumi-kubernetes' own plugin; the local cloud's provider, which waits for less, stands for it"
 
 // TestKubernetesProvider takes the dev stack through its life with pulumi-kubernetes' own
 // plugin, which waits until objects are ready and reads them back from the API server.

@@ -26,7 +26,7 @@ func (p parent) dropped() string { return "00-" + p.trace + "-" + p.span + "-00"
 // another from a thread's property, one from the environment and a session. The third has
 // the first's routes, but its parents' traces are not kept, whatever its own ratio is.
 func TestParentsOfFourRoutes(t *testing.T) {
-	testenv.RequireLong(t, "assets/node TestPluginInSparkWithExecutors gives a thread and a session their parents, and the plugin's table has all routes")
+	testenv.RequireLong(t, "assets/node TestPluginInSparkWithExecutors gives a thread and a session parents, a table tries all routes")
 	c := startCluster(t)
 	conf, thread, environment, session := newParent(1), newParent(2), newParent(3), newParent(4)
 	first := c.submit(t, job{name: "context-conf", mode: "context", args: []string{thread.String(), "-"},
