@@ -124,8 +124,9 @@ func TestRemoval(t *testing.T) {
 func TestMissingTables(t *testing.T) {
 	typo, other := filepath.Join(t.TempDir(), "histroy"), t.TempDir()
 	for _, args := range [][]string{{"tools"}, {"delete", "--cluster", "j-1"}, {"expire", "--retention-days", "1"}} {
-		_, stderr, code := execute(t, append(args, "--output", typo)...)
+		stdout, stderr, code := execute(t, append(args, "--output", typo)...)
 		require.Equal(t, run.ExitFailed, code)
+		require.Empty(t, stdout, "nothing was removed")
 		require.Contains(t, stderr, "no tables in "+typo)
 		require.Contains(t, stderr, "give what a run wrote to (output or s3_output_path)")
 		require.NoDirExists(t, typo)
