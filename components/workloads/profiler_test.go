@@ -29,7 +29,7 @@ func profilerOptions(t *testing.T, rec *recorder.Recording) run.Options {
 	file := filepath.Join(t.TempDir(), workloadconfig.ProfilerFile)
 	require.NoError(t, os.WriteFile(file, []byte(config.Data[workloadconfig.ProfilerFile]), 0o600))
 	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	flags := run.AddFlags(set)
+	flags := run.AddFlags(set, run.Table())
 	require.NoError(t, set.Parse([]string{"--config=" + file}))
 	// Without what cluster-config has in the environment: names there are in upper case.
 	options, err := flags.Resolve(func(string) (string, bool) { return "", false })

@@ -90,7 +90,7 @@ type removal struct {
 }
 
 func addRemoval(c *cobra.Command) *removal {
-	r := &removal{flags: run.AddFlags(c.Flags(), run.LakeOptions()...)}
+	r := &removal{flags: run.AddFlags(c.Flags(), run.LakeOptions())}
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "only print what would be removed")
 	c.Flags().BoolVar(&r.asJSON, "json", false, "print as JSON")
 	return r

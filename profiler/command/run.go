@@ -36,7 +36,7 @@ const runExamples = `  # event logs in a folder
 func runCommand() *cobra.Command {
 	c := newCommand("run", "Read the history of clusters into tables", runHelp)
 	c.Example = runExamples
-	flags := run.AddFlags(c.Flags(), run.Table()...)
+	flags := run.AddFlags(c.Flags(), run.Table())
 	asJSON := c.Flags().Bool("json", false, "print the summary as JSON")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		options, config, err := resolved(cmd.Context(), flags)
@@ -73,7 +73,7 @@ retried sooner.`
 
 func serveCommand() *cobra.Command {
 	c := newCommand("serve", "Run at an interval, and serve the state of the last run", serveHelp)
-	flags := run.AddFlags(c.Flags(), append(run.Table(), run.ServeOptions()...)...)
+	flags := run.AddFlags(c.Flags(), append(run.Table(), run.ServeOptions()...))
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {

@@ -26,7 +26,7 @@ const toolsExamples = `  # for the client's configuration: the tables in S3
 func toolsCommand() *cobra.Command {
 	c := newCommand("tools", "Serve the history to a language model over MCP", toolsHelp)
 	c.Example = toolsExamples
-	flags := run.AddFlags(c.Flags(), run.Table()...)
+	flags := run.AddFlags(c.Flags(), run.Table())
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {

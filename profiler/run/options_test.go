@@ -37,7 +37,7 @@ type given struct {
 func (g given) resolve(t *testing.T) (run.Options, error) {
 	t.Helper()
 	set := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	flags := run.AddFlags(set, run.Table()...)
+	flags := run.AddFlags(set, run.Table())
 	if g.file != "" {
 		name := filepath.Join(t.TempDir(), "profiler.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(g.file), 0o600))
@@ -169,7 +169,7 @@ func TestServeOptions(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("interval_minutes: 45\n"), 0o600))
 	resolve := func(args ...string) (run.Options, error) {
 		set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-		flags := run.AddFlags(set, append(run.Table(), run.ServeOptions()...)...)
+		flags := run.AddFlags(set, append(run.Table(), run.ServeOptions()...))
 		require.NoError(t, set.Parse(args))
 		return flags.Resolve(func(name string) (string, bool) { return "0.0.0.0:80", name == "listen_address" })
 	}

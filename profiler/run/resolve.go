@@ -36,7 +36,7 @@ type Flags struct {
 }
 
 // AddFlags declares a flag for each option, and --config, which may have other options too.
-func AddFlags(set *pflag.FlagSet, options ...Option) Flags {
+func AddFlags(set *pflag.FlagSet, options []Option) Flags {
 	for _, option := range options {
 		set.String(option.Flag(), option.Default, option.Doc)
 		if option.Switch {

@@ -38,11 +38,14 @@ func Off(rule string) bool { return os.Getenv("` + offVariable + `") == rule }
 
 // holdsOff follows the line of package schema that merges its rules.
 const (
-	mergesRule = "out[name] = r\n"
-	holdsOff   = `if holds := r.Holds; holds != nil {
+	mergesRules = "maps.Copy(out, part)\n"
+	holdsOff    = `for name, r := range part {
+			if holds := r.Holds; holds != nil {
 				r.Holds = func(v any) bool { return violation.Off(name) || holds(v) }
+				out[name] = r
 			}
-			`
+		}
+`
 )
 
 // TestSwitchingOffAnyRuleFailsATest switches the rules off, one at a time, and runs the
@@ -88,7 +91,7 @@ func TestSwitchingOffAnyRuleFailsATest(t *testing.T) {
 func switchable(t *testing.T) (rules []string, overlay string) {
 	t.Helper()
 	dir, root := t.TempDir(), trial.Root(t)
-	replaced := map[string]string{}
+	replaced, merges := map[string]string{}, 0
 	add := func(file string, text []byte) {
 		copied := filepath.Join(dir, strings.ReplaceAll(file, "/", "-"))
 		require.NoError(t, os.WriteFile(copied, text, 0o600))
@@ -105,14 +108,15 @@ func switchable(t *testing.T) (rules []string, overlay string) {
 		require.NoError(t, err)
 		name := "schema/" + filepath.Base(file)
 		changed, found := withSwitches(t, name, text)
-		if bytes.Contains(text, []byte(mergesRule)) {
-			changed = bytes.Replace(changed, []byte(mergesRule), []byte(holdsOff+mergesRule), 1)
+		if bytes.Contains(text, []byte(mergesRules)) {
+			changed, merges = bytes.Replace(changed, []byte(mergesRules), []byte(mergesRules+holdsOff), 1), merges+1
 		}
 		rules = append(rules, found...)
 		if !bytes.Equal(changed, text) {
 			add(name, changed)
 		}
 	}
+	require.Equal(t, 1, merges, "the line that merges rules has changed")
 	for _, f := range decode.Fields(schema.Defaults()) {
 		if r, named := schema.RuleNamed(f.Rule); named && r.Holds != nil && !slices.Contains(rules, f.Rule) {
 			rules = append(rules, f.Rule)
