@@ -16,9 +16,6 @@ import (
 // a tree of applications and a JVM, is kept beside the tree, and is made by the first server
 // that is started from them.
 
-// archiveTime bounds how long that server takes to write the archive after its end is asked for.
-const archiveTime = time.Minute
-
 // archiveOption returns the JVM's option that reads the archive. Without an archive, which is
 // logged, servers start as they do on EMR.
 func (s *Service) archiveOption(ctx context.Context) string {
@@ -66,10 +63,8 @@ func (s *Service) archive(ctx context.Context) (string, error) {
 	}
 	select {
 	case <-server.exited:
-	case <-time.After(archiveTime):
-		return "", fmt.Errorf("the JVM has not written %s after %s", part, archiveTime)
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return "", fmt.Errorf("the JVM has not written %s: %w", part, ctx.Err())
 	}
 	return file, os.Rename(part, file) // another process may have made the same
 }
