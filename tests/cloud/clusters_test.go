@@ -37,6 +37,7 @@ func (c *cloud) python(t *testing.T, script, input string) string {
 // clustersSideBySide brings up a second cluster of the stack, of one node, and one that boto3 starts,
 // and runs a job on each of the three at once.
 func clustersSideBySide(t *testing.T, c *cloud, past history) {
+	testenv.RequireLong(t, "localcloud/emr runs two clusters side by side, and profiler/run reads many")
 	before := c.outputs(t)
 	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
 	c.up(t, append(edits, "clusters.adhoc.core.count=0", "clusters.adhoc.idleTimeoutMinutes=0")...)

@@ -143,6 +143,7 @@ func newImageKeepsTelemetry(t *testing.T, c *cloud, trace string) {
 // restores both as docs/guides/control-node.md does. A copy of the volume's folder
 // stands in for the volume that EC2 makes from a snapshot.
 func lostNodeComesBackFromSnapshot(t *testing.T, c *cloud, trace string) {
+	testenv.RequireLong(t, "stacks/changes TestLostControlNodeComesBackOnARestoredVolume does the same to the state")
 	held, before := c.storedUntil(t, trace), c.plainOutputs(t)
 	lost, restored := fmt.Sprint(before[outputs.ControlVolumeID]), "vol-0fedcba9876543210"
 	c.killControlNode(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/submit"
@@ -37,6 +38,7 @@ func failingStep(t *testing.T, c *cloud) {
 // brokenParts truncates the artifacts in S3, boots a new cluster from them, and
 // runs a job on it. TestBootstrapContinuesWithoutAPart covers each part and fault.
 func brokenParts(t *testing.T, c *cloud) {
+	testenv.RequireLong(t, "assets/node TestBootstrapContinuesWithoutAPart breaks each part in each way")
 	stack := c.outputs(t)
 	locked, err := artifacts.LockedFor(artifacts.Development, []string{runtime.GOARCH})
 	require.NoError(t, err)
@@ -88,6 +90,7 @@ func brokenParts(t *testing.T, c *cloud) {
 
 // killedCloud kills the region as a power cut does; up restores all of it.
 func killedCloud(t *testing.T, c *cloud) {
+	testenv.RequireLong(t, "internal/engine kills the program inside an update, and the next part replaces the control node")
 	series := len(c.query(t, `last_over_time(system_cpu_logical_count[6h])`))
 	require.NoError(t, syscall.Kill(c.running(t).PID, syscall.SIGKILL))
 	c.up(t)

@@ -33,62 +33,38 @@ func TestLife(t *testing.T) {
 	parts := []struct {
 		name string
 		run  func(*testing.T)
-		long string // why only make test-long runs it, or ""
 	}{
-		{"up runs the job", func(t *testing.T) { trace, line = upRunsTheJob(t, c) }, ""},
-		{"the job's phases are where people look", func(t *testing.T) { phasesAreShown(t, c, line) }, ""},
-		{"a job that fills each panel starts", func(t *testing.T) { panels.start(t) }, ""},
-		{"a second up changes nothing", func(t *testing.T) { secondUpChangesNothing(t, c) }, ""},
-		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c, &panels) }, ""},
-		{"every panel of VictoriaMetrics' own UI has data", func(t *testing.T) { predefinedPanelsHaveData(t, c) }, ""},
-		{"every metric of the contract is emitted", func(t *testing.T) { contractIsEmitted(t, c) }, ""},
-		{"panels by host show both core nodes", func(t *testing.T) { coreNodesDiffer(t, c) }, ""},
-		{"every signal is labelled", func(t *testing.T) { signalsAreLabelled(t, c, trace) }, ""},
-		{"no secret is stored in plain text", func(t *testing.T) { noSecretInPlainText(t, c) }, ""},
-		{"S3 has the objects of every path", func(t *testing.T) { objectsUnderEachPath(t, c) }, ""},
-		{"machines reach S3 as their roles", func(t *testing.T) { rolesReachS3(t, c) }, ""},
-		{"the status page opens, and its links answer", func(t *testing.T) { statusPageOpens(t, c) }, ""},
-		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }, ""},
-		{
-			"an operator whose network is not admitted is locked out", func(t *testing.T) { lockedOut(t, c) },
-			"tests/reach TestGateOnAWorkstation is locked out by the same gateway",
-		},
-		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }, ""},
-		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }, ""},
-		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }, ""},
-		{
-			"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c, past) },
-			"localcloud/emr runs two clusters side by side, and profiler/run reads many",
-		},
-		{
-			"nodes come and go in a job and by hand", func(t *testing.T) { nodesComeAndGo(t, c) },
-			"localcloud/emr TestClustersSideBySide resizes groups in a job",
-		},
-		{"the history of all clusters becomes tables", func(t *testing.T) { historyIsRead(t, c, past) }, ""},
-		{"a failing step reports why", func(t *testing.T) { failingStep(t, c) }, ""},
-		{
-			"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) },
-			"assets/node TestBootstrapContinuesWithoutAPart breaks each part in each way",
-		},
-		{
-			"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) },
-			"internal/engine kills the program inside an update, and the next part replaces the control node",
-		},
-		{"a new image of the control node keeps its data", func(t *testing.T) { newImageKeepsTelemetry(t, c, trace) }, ""},
-		{
-			"a lost control node comes back from a snapshot", func(t *testing.T) { lostNodeComesBackFromSnapshot(t, c, trace) },
-			"stacks/changes TestLostControlNodeComesBackOnARestoredVolume does the same to the state",
-		},
-		{"down leaves nothing", func(t *testing.T) { downLeavesNothing(t, c) }, ""},
+		{"up runs the job", func(t *testing.T) { trace, line = upRunsTheJob(t, c) }},
+		{"the job's phases are where people look", func(t *testing.T) { phasesAreShown(t, c, line) }},
+		{"a job that fills each panel starts", func(t *testing.T) { panels.start(t) }},
+		{"a second up changes nothing", func(t *testing.T) { secondUpChangesNothing(t, c) }},
+		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c, &panels) }},
+		{"every panel of VictoriaMetrics' own UI has data", func(t *testing.T) { predefinedPanelsHaveData(t, c) }},
+		{"every metric of the contract is emitted", func(t *testing.T) { contractIsEmitted(t, c) }},
+		{"panels by host show both core nodes", func(t *testing.T) { coreNodesDiffer(t, c) }},
+		{"every signal is labelled", func(t *testing.T) { signalsAreLabelled(t, c, trace) }},
+		{"no secret is stored in plain text", func(t *testing.T) { noSecretInPlainText(t, c) }},
+		{"S3 has the objects of every path", func(t *testing.T) { objectsUnderEachPath(t, c) }},
+		{"machines reach S3 as their roles", func(t *testing.T) { rolesReachS3(t, c) }},
+		{"the status page opens, and its links answer", func(t *testing.T) { statusPageOpens(t, c) }},
+		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
+		{"an operator whose network is not admitted is locked out", func(t *testing.T) { lockedOut(t, c) }},
+		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},
+		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
+		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
+		{"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c, past) }},
+		{"nodes come and go in a job and by hand", func(t *testing.T) { nodesComeAndGo(t, c) }},
+		{"the history of all clusters becomes tables", func(t *testing.T) { historyIsRead(t, c, past) }},
+		{"a failing step reports why", func(t *testing.T) { failingStep(t, c) }},
+		{"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) }},
+		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},
+		{"a new image of the control node keeps its data", func(t *testing.T) { newImageKeepsTelemetry(t, c, trace) }},
+		{"a lost control node comes back from a snapshot", func(t *testing.T) { lostNodeComesBackFromSnapshot(t, c, trace) }},
+		{"down leaves nothing", func(t *testing.T) { downLeavesNothing(t, c) }},
 	}
 	for _, p := range parts {
 		began := time.Now()
-		ok := t.Run(p.name, func(t *testing.T) {
-			if p.long != "" {
-				testenv.RequireLong(t, p.long)
-			}
-			p.run(t)
-		})
+		ok := t.Run(p.name, p.run)
 		t.Logf("%s: %s", p.name, time.Since(began).Round(time.Second))
 		if !ok {
 			return

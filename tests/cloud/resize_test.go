@@ -54,6 +54,7 @@ print(len(found["Instances"]))
 // nodesComeAndGo gives a second cluster a task group that the program makes larger and
 // smaller while a job runs.
 func nodesComeAndGo(t *testing.T, c *cloud) {
+	testenv.RequireLong(t, "localcloud/emr TestClustersSideBySide resizes groups in a job")
 	with := func(values ...string) []string {
 		return append([]string{storeEdit, tagEdit, "clusters.adhoc.core.count=1", "clusters.adhoc.idleTimeoutMinutes=0"}, values...)
 	}
