@@ -1,0 +1,64 @@
+package rules
+
+// Rules of applications.
+const (
+	ResourceWait ID = "resource_wait"
+	SlowWrite    ID = "write_slow"
+	DriverBound  ID = "driver_bound"
+)
+
+// MinPhase is a floor of the rules of phases.
+const MinPhase FloorName = "phase_ms"
+
+func applications() []Rule {
+	return []Rule{
+		{
+			ID: ResourceWait, Title: "Waiting for resources", Subject: OfApplication, Unit: Seconds,
+			Signal:  "time in which no executor could run the work that was there",
+			Columns: []string{"phases.duration_ms"},
+			Metrics: []string{"spark_resource_wait_seconds", "spark_first_executor_wait_seconds"},
+			Limit:   Limit{300, 600},
+			Basis:   Exact, Route: Page,
+			Sources: []Source{{"user's document", "what the data teams for which the timeline was made tolerate"}},
+			Changes: []Change{
+				{
+					Classification: "capacity-scheduler", Property: "yarn.scheduler.capacity.maximum-am-resource-percent", Value: "0.5",
+					When: "if applications are accepted, but their masters do not start",
+				},
+				job("spark.dynamicAllocation.initialExecutors", "", "if executors come one after the other"),
+				job("spark.executor.memory", "", "smaller, if no node has room for a container of this size"),
+			},
+		},
+		{
+			ID: SlowWrite, Title: "Slow writes", Subject: OfApplication, Unit: Share,
+			Signal:  "time in which tasks wrote or a write committed, as a share of the wall clock",
+			Columns: []string{"phases.duration_ms", "phases.ratio"},
+			Metrics: []string{"spark_phase_io_write_seconds", "spark_wall_seconds"},
+			Limit:   Limit{0.3, 0.5},
+			Floors:  []Floor{{MinPhase, 60_000, Milliseconds, "time of writing, at least"}},
+			Basis:   Exact, Route: Note, Sources: own(),
+			Changes: []Change{
+				{
+					Classification: "spark-defaults", Property: "spark.sql.parquet.output.committer.class",
+					Value: "com.amazon.emr.committer.EmrOptimizedSparkSqlParquetOutputCommitter", Until: "emr-7.9.0",
+					When: "if it was changed: EMR's committer writes to the final place, others rename, which S3 does by copying",
+				},
+				job("spark.sql.hive.convertMetastoreParquet", "true", "if it was changed: Hive's writer bypasses EMR's committer"),
+			},
+		},
+		{
+			ID: DriverBound, Title: "Waiting for the driver", Subject: OfApplication, Unit: Share,
+			Signal:  "time in which only the driver worked, as a share of the wall clock",
+			Columns: []string{"phases.duration_ms", "phases.ratio"},
+			Metrics: []string{"spark_phase_driver_seconds", "spark_wall_seconds"},
+			Limit:   Limit{0.3, 0.5},
+			Floors:  []Floor{{MinPhase, 60_000, Milliseconds, "time of the driver, at least"}},
+			Basis:   Exact, Route: Note,
+			Sources: []Source{{"aws-emr-advisor", "gaps between jobs of more than 1 s"}, {}},
+			Changes: []Change{
+				job("spark.sql.sources.parallelPartitionDiscovery.threshold", "32", "if it was raised and the driver lists many paths"),
+				job("spark.scheduler.mode", "FAIR", "if the program can start independent jobs from several threads"),
+			},
+		},
+	}
+}
