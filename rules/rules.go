@@ -41,6 +41,15 @@ func Version() string {
 	return hex.EncodeToString(sum[:6])
 }
 
+// What an application shows: the least costly findings beyond these are only counted.
+const (
+	MostOfRule = 20        // findings of one rule
+	MostBytes  = 256 << 10 // of the texts of all findings
+)
+
+// DefaultShufflePartitions is Spark's default of spark.sql.shuffle.partitions.
+const DefaultShufflePartitions = 200
+
 // Severity is how urgent a finding is.
 type Severity string
 

@@ -39,6 +39,7 @@ func shuffles() []Rule {
 			Floors: []Floor{
 				{MinBlocks, 10_000, Count, "blocks that the stage read, at least"},
 				{MinWait, 0.1, Share, "time that its tasks waited for them as a share of their run time, at least"},
+				target(),
 			},
 			Basis: Shared, Route: Note,
 			Sources: []Source{practices("2.2 KB per block called for fewer partitions"), {}},
@@ -57,7 +58,7 @@ func shuffles() []Rule {
 			Live: &Live{
 				Signal: "95th percentile of the shuffle bytes that a task read", Unit: Bytes, Limit: Limit{200 * mib, 512 * mib}, Sources: own(),
 			},
-			Floors: []Floor{{MinStage, 0.005, Share, "duration of the stage as a share of the wall clock, at least"}},
+			Floors: []Floor{{MinStage, 0.005, Share, "duration of the stage as a share of the wall clock, at least"}, target()},
 			Basis:  Event, Route: Note,
 			Sources: []Source{{"spark-observability-agent", "efficiency_analysis: 512 MB per task"}, {}},
 			Changes: morePartitions(),

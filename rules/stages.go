@@ -27,7 +27,14 @@ const (
 	FewTasks         FloorName = "at_most_tasks"
 	FewTasksBytes    FloorName = "few_tasks_bytes"
 	MinFailed        FloorName = "failed"
+	MinPartition     FloorName = "partition_bytes"
+	TargetBytes      FloorName = "target_bytes"
 )
+
+// target is the size of partitions that findings advise.
+func target() Floor {
+	return Floor{TargetBytes, 128 * mib, Bytes, "advised partitions have about this size: twice Spark's advisory size"}
+}
 
 const (
 	mib = 1 << 20
@@ -93,7 +100,8 @@ func stages() []Rule {
 				Signal: "bytes spilled to disk as a share of those that tasks read, as input and from shuffles", Unit: Share,
 				Limit: Limit{0.2, 1}, Sources: own(),
 			},
-			Basis: Shared, Route: Note,
+			Floors: []Floor{target()},
+			Basis:  Shared, Route: Note,
 			Sources: []Source{forensics("256 MiB and 1 GiB of disk per task"), {"spark-observability-agent", "efficiency_analysis: 256 MB per task"}},
 			Changes: append(morePartitions(),
 				job("spark.executor.memory", "", "if partitions are small already"),
@@ -121,13 +129,14 @@ func stages() []Rule {
 			Signal: "median of the tasks' durations",
 			Columns: []string{
 				"task_summaries.duration", "task_summaries.duration_p95", "task_summaries.scheduler_delay",
-				"task_summaries.executor_deserialize_time", "stages.num_complete_tasks", "stages.duration_ms",
+				"task_summaries.executor_deserialize_time", "stages.num_complete_tasks", "stages.duration_ms", "stages.shuffle_read_bytes",
 			},
 			Metrics: []string{"spark_task_duration_seconds"},
 			Limit:   Limit{500, 200},
 			Floors: []Floor{
 				{MinTasks, 100, Count, "tasks of the stage, at least"},
 				{MaxP95, 1000, Milliseconds, "95th percentile of their durations, at most"},
+				target(),
 			},
 			Basis: Shared, Route: Note,
 			Sources: []Source{forensics("P50 ≤ 500 ms and P95 ≤ 1 s"), {"DataFlint", "small tasks: median below 500 ms"}, tuning("tasks as short as 200 ms are fine")},
@@ -138,10 +147,17 @@ func stages() []Rule {
 		},
 		{
 			ID: LowParallelism, Title: "Fewer tasks than cores", Subject: OfStage, Unit: Share,
-			Signal:  "tasks of the stage divided by the cores that executors had while it ran",
-			Columns: []string{"stages.num_tasks", "stages.duration_ms", "executors.total_cores", "executors.add_time", "executors.remove_time"},
-			Limit:   Limit{0.5, 0.25},
-			Basis:   Shared, Route: Note,
+			Signal: "tasks of the stage divided by the cores that executors had while it ran",
+			Columns: []string{
+				"stages.num_tasks", "stages.duration_ms", "stages.executor_run_time", "stages.input_bytes", "executors.total_cores",
+				"executors.add_time", "executors.remove_time",
+			},
+			Limit: Limit{0.5, 0.25},
+			Floors: []Floor{
+				{MinRunTime, 10_000, Milliseconds, "run time of all tasks together, at least"},
+				{MinPartition, 4 * mib, Bytes, "input is not worth to be read in smaller parts (spark.sql.files.openCostInBytes)"},
+			},
+			Basis: Shared, Route: Note,
 			Sources: []Source{tuning("two or three tasks per core"), {}},
 			Changes: []Change{
 				job("spark.sql.shuffle.partitions", "", "if the stage reads a shuffle of SQL"),
