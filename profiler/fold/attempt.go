@@ -6,7 +6,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
-	"github.com/emr-observatory/emr-observatory/profiler/findings"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
@@ -20,12 +19,12 @@ type attempt struct {
 
 	sink    tables.Sink
 	secrets *redaction.Rules  // replaced once the application's properties are known
+	dynamic bool              // dynamic allocation is on
 	shown   map[string]string // by short text: what secrets makes of it; names of jobs and stages repeat
 	summary Summary
 
 	counts      counts
 	presences   []presence
-	candidates  []tables.Finding
 	inefficient int64 // milliseconds in inefficient stages
 	stages      int64 // milliseconds in all stages
 }
@@ -36,13 +35,15 @@ type counts struct{ jobs, failedJobs, stages, tasks, failedTasks, sql int64 }
 // newAttempt returns an attempt that writes its rows to the sink.
 func newAttempt(id tables.Attempt, sink tables.Sink) *attempt {
 	a := &attempt{id: id, sink: sink, summary: Summary{Rows: map[tables.Name]int64{}}}
-	a.redact(nil)
+	a.configure(nil)
 	return a
 }
 
-// redact replaces the rules by those of an application with these properties.
-func (a *attempt) redact(properties map[string]string) {
+// configure notes what an application's properties say about its rows: what is secret, and
+// whether executors come and go.
+func (a *attempt) configure(properties map[string]string) {
 	a.secrets, a.shown = redaction.New(properties), map[string]string{}
+	a.dynamic = strings.EqualFold(strings.TrimSpace(properties["spark.dynamicAllocation.enabled"]), "true")
 }
 
 // key returns the key of the rows.
@@ -113,9 +114,8 @@ func (a *attempt) job(row *tables.Job) error {
 	return a.put(row)
 }
 
-// stage writes the rows of a stage attempt. The summary is nil if Spark has none; p95 is
-// the 95th percentile of the task durations, in milliseconds.
-func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 float64) error {
+// stage writes the rows of a stage attempt. The summary is nil if Spark has none.
+func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary) error {
 	row.Attempt = a.key()
 	row.StageName, row.Description = a.text(row.StageName), a.optionalText(row.Description)
 	row.FailureReason, row.SchedulingPool = a.optionalText(row.FailureReason), a.optionalText(row.SchedulingPool)
@@ -137,9 +137,6 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 f
 	if !ran(row.Status) {
 		return nil
 	}
-	if finding := findings.Skew(row, summary, p95); finding != nil {
-		a.candidates = findings.Add(a.candidates, *finding)
-	}
 	flags := inefficiency(row, summary)
 	if flags.StageMillis != nil {
 		a.stages += *flags.StageMillis
@@ -159,6 +156,7 @@ func (a *attempt) task(row *tables.Task) error {
 func (a *attempt) executor(row *tables.Executor, logs map[string]string) error {
 	row.Attempt, row.RemoveReason = a.key(), a.optionalText(row.RemoveReason)
 	row.IsBlacklisted = row.IsExcluded
+	row.RemoveClass = removeClass(row.RemoveReason, a.dynamic)
 	redacted := make(map[string]string, len(logs))
 	for name, url := range logs {
 		redacted[name] = a.text(url)
@@ -216,12 +214,6 @@ func (a *attempt) application(row *tables.Application, until tables.Millis) erro
 	a.summary.Application = *row
 	if err := a.put(row); err != nil {
 		return err
-	}
-	for _, finding := range findings.Judge(a.candidates, row.DurationMillis) {
-		finding.Attempt = a.key()
-		if err := a.put(&finding); err != nil {
-			return err
-		}
 	}
 	agg := &tables.IneffJobAgg{Attempt: a.key(), StartTime: row.StartTime, IneffStageAgg: percent(a.inefficient, a.stages)}
 	if err := a.put(agg); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
-	"github.com/emr-observatory/emr-observatory/profiler/findings"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -60,30 +59,6 @@ func TestMemoryOfHighTaskIndexes(t *testing.T) {
 	bytes, rows := growth(t, append(lines, applicationEnd(10)))
 	require.Equal(t, 1000, rows["stages"])
 	require.Less(t, bytes, int64(32<<20))
-}
-
-// Nothing of a stage stays but its finding, and of many findings the most costly.
-func TestMemoryOfManyFindings(t *testing.T) {
-	stages := func(n int64) []string {
-		lines := []string{applicationStart(0)}
-		for id := range n {
-			s := shape{id: id, tasks: 3}
-			end := 2000 + 10*id
-			lines = append(lines, jobStart(id, 1, object{}, s), submitted(s, 1))
-			for i, to := range []int64{2, 2, end} {
-				lines = append(lines, ran(try{id: 3*id + int64(i), index: int64(i), s: s, executor: "1", from: 1, to: to})...)
-			}
-			lines = append(lines, completed(s, 1, end, ""), jobEnd(id, end, ""))
-		}
-		return append(lines, applicationEnd(60_000))
-	}
-	few, rows := growth(t, stages(findings.MostFindings))
-	require.Positive(t, rows["findings"])
-	many, rows := growth(t, stages(4*findings.MostFindings))
-	require.Equal(t, findings.MostFindings, rows["findings"])
-	require.Equal(t, 4*findings.MostFindings, rows["stages"])
-	require.Less(t, many, 3*few, "four times the stages")
-	t.Logf("heap: %d KiB, %d KiB", few>>10, many>>10)
 }
 
 // Executions with large plans wait for late events in smaller numbers.

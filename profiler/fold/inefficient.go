@@ -12,13 +12,6 @@ const (
 	completionRate = 90 // percent
 )
 
-// Indexes of quantiles in the lists of tables.TaskSummary.
-const (
-	lowest  = 0
-	median  = 2
-	highest = 4
-)
-
 // inefficiency returns the flags of a stage attempt. Without a summary only the completion
 // flag is known. The notebooks compared a percentage with a fraction, and took medians and
 // maxima of chunks from the minima; here each flag uses its own quantile.
@@ -27,21 +20,21 @@ func inefficiency(row *tables.StageRow, s *tables.TaskSummary) *tables.IneffJobR
 	if row.TaskCompletionRate != nil {
 		flags.CompletionRateFlag = new(*row.TaskCompletionRate < completionRate)
 	}
-	if s != nil && len(s.Duration) > highest {
+	if s != nil && len(s.Duration) > tables.Highest {
 		d := s.Duration
-		flags.SkewFlag = new(d[median] > skewFactor*d[lowest] || d[highest] > skewFactor*d[median])
+		flags.SkewFlag = new(d[tables.Median] > skewFactor*d[tables.Lowest] || d[tables.Highest] > skewFactor*d[tables.Median])
 		flags.MemorySpillFlag = new(over(s.MemoryBytesSpilled, spillLimit))
 		flags.DiskSpillFlag = new(over(s.DiskBytesSpilled, spillLimit))
 		chunk, bytes := false, 0.0
 		for _, list := range [][]float64{s.InputBytes, s.OutputBytes, s.ShuffleReadBytes, s.ShuffleWriteBytes} {
 			chunk = chunk || over(list, chunkLimit)
-			if len(list) > median {
-				bytes += list[median]
+			if len(list) > tables.Median {
+				bytes += list[tables.Median]
 			}
 		}
 		flags.ChunkFlag = &chunk
-		if d[median] > 0 {
-			rate := bytes / d[median]
+		if d[tables.Median] > 0 {
+			rate := bytes / d[tables.Median]
 			flags.ProcessingRateFlag = new(rate < slowestRate || rate > fastestRate)
 		}
 	}
@@ -53,5 +46,5 @@ func inefficiency(row *tables.StageRow, s *tables.TaskSummary) *tables.IneffJobR
 
 // over reports whether the median or the maximum exceeds a limit.
 func over(list []float64, limit float64) bool {
-	return len(list) > highest && (list[median] > limit || list[highest] > limit)
+	return len(list) > tables.Highest && (list[tables.Median] > limit || list[tables.Highest] > limit)
 }

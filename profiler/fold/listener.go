@@ -168,7 +168,7 @@ func (l *listener) environmentUpdate(e *eventlog.EnvironmentUpdate) {
 		JVM: maps.Clone(e.JVM), Spark: maps.Clone(e.Spark), Hadoop: maps.Clone(e.Hadoop), System: maps.Clone(e.System),
 		Metrics: maps.Clone(e.Metrics),
 	}
-	l.redact(l.environments.Spark)
+	l.configure(l.environments.Spark)
 	if cores, err := strconv.ParseInt(e.Spark["spark.task.cpus"], 10, 64); err == nil {
 		l.taskCores = cores
 	}

@@ -38,7 +38,6 @@ type stageGroup struct {
 type doneStage struct {
 	row     tables.StageRow
 	summary *tables.TaskSummary
-	p95     float64
 }
 
 func (l *listener) stageGroup(id int64) *stageGroup {
@@ -66,6 +65,7 @@ func (l *listener) openStage(group *stageGroup, number int64) *stage {
 	}
 	s := &stage{group: group, row: tables.StageRow{
 		Stage: tables.Stage{StageID: group.id, StageAttemptID: number}, Status: StagePending, SchedulingPool: new(defaultPool),
+		NumResubmittedTasks: new(int64),
 	}}
 	l.open[key] = s
 	group.open = append(group.open, s)
@@ -173,8 +173,7 @@ func (l *listener) finish(s *stage) {
 	delete(l.open, stageKey{group.id, s.row.StageAttemptID})
 	group.open = slices.DeleteFunc(group.open, func(other *stage) bool { return other == s })
 	l.seen.stage(s, l.ended)
-	done := doneStage{row: s.row}
-	done.summary, done.p95 = l.summarize(s)
+	done := doneStage{row: s.row, summary: l.summarize(s)}
 	if s.samples.latest != nil {
 		l.spare, s.samples.latest = append(l.spare, s.samples.latest[:0]), nil
 	}
@@ -211,7 +210,7 @@ func (l *listener) release(group *stageGroup) error {
 		}
 		d.row.JobIDs = group.jobIDs
 		l.seen.attempts.add(group.id, d.row.StageAttemptID)
-		if err := l.stage(&d.row, d.summary, d.p95); err != nil {
+		if err := l.stage(&d.row, d.summary); err != nil {
 			return err
 		}
 	}

@@ -119,7 +119,9 @@ func (l *listener) stageTaskEnd(e *eventlog.TaskEnd, count taskCounts) error {
 	if s == nil {
 		return nil
 	}
-	if e.Outcome != endResubmitted {
+	if e.Outcome == endResubmitted {
+		*s.row.NumResubmittedTasks++
+	} else {
 		s.noteLaunch(e.Launched)
 		if last := len(l.spare) - 1; last >= 0 && s.samples.latest == nil {
 			s.samples.latest, l.spare = l.spare[last], l.spare[:last]

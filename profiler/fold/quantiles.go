@@ -6,7 +6,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// p95Quantile is an additional quantile, for the finding of skew.
+// p95Quantile is an additional quantile, of which only that of the durations is kept.
 const p95Quantile = 0.95
 
 // quantiles returns tables.Quantiles and p95Quantile in ascending order, as Spark's API
@@ -17,20 +17,19 @@ func quantiles() (all []float64, p95 int) {
 	return all, slices.Index(all, p95Quantile)
 }
 
-// summarize returns the quantiles of a stage's tasks, and the 95th percentile of their
-// durations; nil if no successful task had metrics.
+// summarize returns the quantiles of a stage's tasks; nil if no successful task had metrics.
 //
 // As in org.apache.spark.status.AppStatusStore.taskSummary, a quantile is the value at
 // index floor(q·n) of the sorted values, where n counts the successful tasks. The sorted
 // durations, scheduler delays and getting-result times also include those of unsuccessful
 // tasks, though. Negative values are left out.
-func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64) {
+func (l *listener) summarize(s *stage) *tables.TaskSummary {
 	count := s.samples.count
 	if count == 0 {
-		return nil, 0
+		return nil
 	}
 	all, extra := quantiles()
-	summary = &tables.TaskSummary{}
+	summary := &tables.TaskSummary{}
 	memory := make([]float64, int(numMetrics)*len(all))
 	for m, list := range summary.Lists() {
 		values := append(s.samples.column(metric(m), l.scratch[:0]), s.others[m]...)
@@ -38,11 +37,11 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 		*list = memory[m*len(all) : (m+1)*len(all) : (m+1)*len(all)]
 		valuesAt(*list, all, count, values)
 		if metric(m) == taskDuration {
-			p95 = (*list)[extra]
+			summary.DurationP95 = new((*list)[extra])
 		}
 		*list = slices.Delete(*list, extra, extra+1)
 	}
-	return summary, p95
+	return summary
 }
 
 // valuesAt sets found to the values at the quantiles, which ascend, of count values; 0 if

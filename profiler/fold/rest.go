@@ -64,7 +64,7 @@ func (r *rest) environments(ctx context.Context) error {
 		return r.unavailable(ctx, Environments, err)
 	}
 	r.properties = properties(e.Spark)
-	r.redact(r.properties)
+	r.configure(r.properties)
 	err = r.environment(&eventlog.EnvironmentUpdate{
 		JVM: runtime(&e), Spark: r.properties, Hadoop: properties(e.Hadoop), System: properties(e.System), Metrics: properties(e.Metrics),
 	})

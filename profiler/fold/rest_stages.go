@@ -16,7 +16,6 @@ import (
 // distribution is the quantiles of a stage attempt.
 type distribution struct {
 	summary *tables.TaskSummary
-	p95     float64
 	partial bool // the server has evicted tasks of the stage
 	err     error
 }
@@ -46,7 +45,7 @@ func (r *rest) stages(ctx context.Context) error {
 		s := &all[i]
 		seen.add(s.StageID, s.StageAttemptID)
 		s.JobIDs = r.jobsOf[s.StageID]
-		if err := r.stage(s, distributions[i].summary, distributions[i].p95); err != nil {
+		if err := r.stage(s, distributions[i].summary); err != nil {
 			return err
 		}
 	}
@@ -83,7 +82,7 @@ func (r *rest) distributions(ctx context.Context, all []tables.StageRow) ([]dist
 			s, d := &all[i], &found[i]
 			summary, err := r.ui.TaskSummary(limited, s.StageID, s.StageAttemptID, requested)
 			if err == nil && summary != nil {
-				d.summary, d.p95, err = summaryRow(summary)
+				d.summary, err = summaryRow(summary)
 			}
 			if limited.Err() != nil {
 				return err
@@ -256,22 +255,24 @@ func taskRowOf(stage tables.Stage, t *history.Task) *tables.Task {
 	return row
 }
 
-// summaryRow returns the row of quantiles, and the 95th percentile of the task durations.
-func summaryRow(d *tables.Distributions) (row *tables.TaskSummary, p95 float64, err error) {
+// summaryRow returns the row of quantiles.
+func summaryRow(d *tables.Distributions) (row *tables.TaskSummary, err error) {
 	requested, extra := quantiles()
+	row = &tables.TaskSummary{}
 	if len(d.Duration) == len(requested) {
-		p95 = d.Duration[extra]
+		row.DurationP95 = new(d.Duration[extra])
 	}
 	for _, list := range d.Lists() {
 		switch n := len(*list); n {
 		case len(requested):
 			*list = slices.Delete(*list, extra, extra+1)
 		default:
-			p95, err = 0, fmt.Errorf("quantiles: %d values, must be %d", n, len(requested))
+			row.DurationP95, err = nil, fmt.Errorf("quantiles: %d values, must be %d", n, len(requested))
 			fallthrough
 		case 0: // this version of Spark lacks the metric
 			*list = nil
 		}
 	}
-	return &tables.TaskSummary{Distributions: *d}, p95, err
+	row.Distributions = *d
+	return row, err
 }

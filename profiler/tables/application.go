@@ -93,6 +93,7 @@ type Executor struct {
 	PeakOffHeapStorage *int64  `parquet:"peak_off_heap_storage_bytes,optional" doc:"OffHeapStorageMemory; since Spark 3.0"`
 	PeakProcessTreeRSS *int64  `parquet:"peak_process_tree_rss_bytes,optional" doc:"resident memory of JVM, Python and others, where Spark measures it"`
 	ExecutorLogs       string  `parquet:"executor_logs" doc:"URLs of its logs by name, as JSON"`
+	RemoveClass        *string `parquet:"remove_class,optional,dict" doc:"kind of remove_reason: idle, lost, decommissioned, killed, preempted, memory or other"`
 }
 
 // Environment is a row of the table environments: one property of an application.

@@ -66,8 +66,8 @@ type Completeness struct {
 // Finding is a row of the table findings.
 type Finding struct {
 	Attempt
-	Finding    string   `parquet:"finding,dict" doc:"kind, e.g. skew"`
-	Severity   string   `parquet:"severity,dict" doc:"critical, warning or info"`
+	Finding    string   `parquet:"finding,dict" doc:"rule, e.g. skew (docs/reference/rules.md)"`
+	Severity   string   `parquet:"severity,dict" doc:"critical or warning; info if the rule could not be judged (not_checked)"`
 	StageID    *int64   `parquet:"stage_id,optional" doc:"stage concerned"`
 	StageTry   *int64   `parquet:"stage_attempt_id,optional" doc:"attempt of the stage"`
 	SQLID      *int64   `parquet:"sql_id,optional" doc:"SQL execution concerned"`
@@ -76,6 +76,16 @@ type Finding struct {
 	Summary    string   `parquet:"summary" doc:"what was found, with its figures"`
 	Evidence   []string `parquet:"evidence,list" doc:"keys of the rows that show it: table/column=value…"`
 	Advice     string   `parquet:"advice" doc:"what to change"`
+	Basis      string   `parquet:"basis,optional,dict" doc:"how impact_ms was found: exact, share, tail; core (core-hours, no time) or event (unknown)"`
+	Value      *float64 `parquet:"value,optional" doc:"what was measured, in unit"`
+	Limit      *float64 `parquet:"limit_value,optional" doc:"the rule's limit that it is at or beyond, in unit"`
+	Unit       string   `parquet:"unit,optional,dict" doc:"share (0 to 1), times, s, ms, bytes, core-hours or count"`
+	CoreHours  *float64 `parquet:"core_hours,optional" doc:"core-hours that it cost, of findings with the basis core"`
+	Changes    []string `parquet:"changes,list" doc:"settings that cure it, as property=value"`
+	Settings   []string `parquet:"settings,list" doc:"the same properties as they were set, as property=value; without a value if not set"`
+	Total      *int64   `parquet:"total,optional" doc:"findings of the rule in this attempt, with those that were left out since they cost least"`
+	NotChecked string   `parquet:"not_checked,optional" doc:"why the rule was not judged; null for a finding"`
+	Rules      string   `parquet:"rules,optional,dict" doc:"version of the rules"`
 }
 
 // IneffJobRaw is a row of the table ineffjobraw: the flags of a stage's attempt.

@@ -51,6 +51,7 @@ type StageRow struct {
 	AvgRunTimePerTask     *float64 `parquet:"avg_executor_run_time_per_task,optional" doc:"executor_run_time / num_tasks, milliseconds"`
 	TotalDataProcessedMB  float64  `parquet:"total_data_processed_mb" doc:"input and output, MiB"`
 	ShuffleDataMB         float64  `parquet:"shuffle_data_mb" doc:"shuffle read and write, MiB"`
+	NumResubmittedTasks   *int64   `parquet:"num_resubmitted_tasks,optional" doc:"of num_failed_tasks, those that had succeeded and ran again since their executor was lost with their output; logs only"`
 }
 
 // Task is a row of the table tasks: an attempt of a task.
@@ -107,7 +108,8 @@ type TaskSummary struct {
 	Attempt
 	Stage
 	Distributions
-	RawJSON string `parquet:"raw_json" doc:"the same as JSON, in the format of Spark's taskSummary"`
+	RawJSON     string   `parquet:"raw_json" doc:"the same as JSON, in the format of Spark's taskSummary"`
+	DurationP95 *float64 `parquet:"duration_p95,optional" doc:"95th percentile of duration, milliseconds"`
 }
 
 // Distributions are the distributions of a TaskSummary (TaskMetricDistributions of Spark's REST
@@ -177,3 +179,10 @@ func (d *Distributions) Lists() (lists []*[]float64) {
 // Quantiles lists the quantiles in each list of a TaskSummary. Spark takes the value at index
 // floor(q·n) of the sorted n tasks (org.apache.spark.status.AppStatusStore.taskSummary).
 func Quantiles() []float64 { return []float64{0, 0.25, 0.5, 0.75, 1} }
+
+// Indexes in such a list.
+const (
+	Lowest  = 0
+	Median  = 2
+	Highest = 4
+)
