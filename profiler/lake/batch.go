@@ -139,6 +139,7 @@ func (b *Batch) commit(ctx context.Context, files map[tables.Name]*spool) (Writt
 		return written, err
 	}
 	b.countTry(before)
+	b.manifest.keepFindings(before)
 	written.Final = b.manifest.Final
 	changed, stale := b.manifest.differences(before)
 	if len(changed)+len(stale) > 0 {

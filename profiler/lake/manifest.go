@@ -35,6 +35,9 @@ type manifest struct {
 	// Writing is true during a commit, and stays true if the commit is interrupted.
 	Writing bool                   `json:"writing,omitempty"`
 	Objects map[tables.Name]object `json:"objects"`
+	// Judged says by what the rows were judged (SetFindings); empty if they were not, or have
+	// changed since.
+	Judged string `json:"judged,omitempty"`
 	// Stale lists the keys that the commit removes.
 	Stale []string `json:"stale,omitempty"`
 }
@@ -53,11 +56,15 @@ func readManifest(ctx context.Context, store Store, key string) (*manifest, erro
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // documented
 	}
-	m := &manifest{}
-	if err == nil {
-		err = json.Unmarshal(raw, m)
-	}
 	if err != nil {
+		return nil, fmt.Errorf("read the manifest %s: %w", key, err)
+	}
+	return parseManifest(raw, key)
+}
+
+func parseManifest(raw []byte, key string) (*manifest, error) {
+	m := &manifest{}
+	if err := json.Unmarshal(raw, m); err != nil {
 		return nil, fmt.Errorf("read the manifest %s: %w", key, err)
 	}
 	return m, checkVersion(m.SchemaVersion, key)

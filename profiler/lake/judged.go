@@ -1,0 +1,158 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// findingsTable is the one table that is made from the others, after they are complete.
+var findingsTable = tables.Table((*tables.Finding)(nil))
+
+// Attempts yields what the lake has of each attempt that was read and whose commit is
+// complete, in the order of their names. It ends at the first error.
+func (l *Lake) Attempts(ctx context.Context) iter.Seq2[*Held, error] {
+	return func(yield func(*Held, error) bool) {
+		for content, err := range fetchAhead(ctx, l.store, l.store.List(ctx, l.prefix+attemptManifests)) {
+			var held *Held
+			if err == nil {
+				held, err = l.heldIn(content)
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // removed since
+			case err != nil:
+				yield(nil, fmt.Errorf("list the attempts in the lake: %w", err))
+				return
+			case !held.Writing && held.IsRead():
+				if !yield(held, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (l *Lake) heldIn(content *fetched) (*Held, error) {
+	raw, err := io.ReadAll(content.content())
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest %s: %w", content.key, err)
+	}
+	m, err := parseManifest(raw, content.key)
+	if err != nil {
+		return nil, err // names the manifest
+	}
+	return &Held{*m, l.store, l.prefix}, nil
+}
+
+// ID returns the identity of an attempt, without its cluster's name and its source.
+func (h *Held) ID() tables.Attempt {
+	return tables.Attempt{
+		Cluster:       tables.Cluster{Account: h.Account, Region: h.Region, ClusterID: h.ClusterID},
+		ApplicationID: h.ApplicationID, AttemptID: h.AttemptID,
+	}
+}
+
+// SetFindings replaces the findings of an attempt, and nothing else. judged says by what its
+// rows were judged; Held.Judged returns it until the rows change. If both are as before, it
+// writes nothing. The lake must be locked.
+//
+// It first takes the object out of the manifest, then writes or removes it, and completes the
+// manifest: an attempt whose findings were being replaced counts as not judged, and its other
+// tables stay complete.
+func (l *Lake) SetFindings(ctx context.Context, id tables.Attempt, found []tables.Finding, judged string) (Written, error) {
+	written := Written{Rows: map[tables.Name]int64{}}
+	batch, err := l.begin(attemptManifest(id), attemptName(id), tables.OfAttempt, manifest{})
+	if err != nil {
+		return written, err
+	}
+	defer batch.Discard()
+	before, err := readManifest(ctx, l.store, l.prefix+batch.key)
+	if err == nil && (before == nil || before.Writing) {
+		err = fmt.Errorf("%s has no complete rows", batch.name)
+	}
+	if err != nil {
+		return written, fmt.Errorf("write findings: %w", err)
+	}
+	batch.manifest.Day = before.Day
+	for i := range found {
+		if err := batch.Put(&found[i]); err != nil {
+			return written, err
+		}
+	}
+	files, err := batch.finish()
+	defer func() {
+		for _, file := range files {
+			file.close()
+		}
+	}()
+	if err == nil {
+		err = l.setFindings(ctx, batch, before, files[findingsTable], judged, &written)
+	}
+	if err != nil {
+		return written, fmt.Errorf("write findings of %s: %w", batch.name, err)
+	}
+	return written, nil
+}
+
+// setFindings writes what differs from before.
+func (l *Lake) setFindings(ctx context.Context, b *Batch, before *manifest, file *spool, judged string, written *Written) error {
+	after := *before
+	after.Objects = maps.Clone(before.Objects)
+	delete(after.Objects, findingsTable)
+	o, some := b.manifest.Objects[findingsTable]
+	was, had := before.Objects[findingsTable]
+	key := objectKey(findingsTable, before.Day, b.name)
+	torn := slices.Contains(before.Stale, key)
+	if changed := o != was || torn; changed && (some || had || torn) {
+		intent := after
+		intent.Judged, intent.Stale = "", []string{key}
+		if err := l.writeManifest(ctx, b.key, &intent); err != nil {
+			return err
+		}
+		if err := l.replace(ctx, key, file, written); err != nil {
+			return err
+		}
+	} else if before.Judged == judged {
+		return nil
+	}
+	if some {
+		after.Objects[findingsTable] = o
+		written.Rows[findingsTable] = o.Rows
+	}
+	after.Judged, after.Stale = judged, nil
+	return l.writeManifest(ctx, b.key, &after)
+}
+
+// replace writes an object, or removes it if there is no file.
+func (l *Lake) replace(ctx context.Context, key string, file *spool, written *Written) error {
+	if file == nil {
+		written.Removed++
+		return l.remove(ctx, key)
+	}
+	written.Objects++
+	written.Bytes += file.size
+	return l.put(ctx, key, file.content())
+}
+
+// keepFindings keeps the findings of an attempt's earlier rows until the new rows are judged;
+// if those are the same, they count as judged.
+func (m *manifest) keepFindings(before *manifest) {
+	if before == nil || before.Writing || before.Day != m.Day || before.SchemaVersion != m.SchemaVersion {
+		return
+	}
+	others := maps.Clone(before.Objects)
+	delete(others, findingsTable)
+	if maps.Equal(others, m.Objects) {
+		m.Judged = before.Judged
+	}
+	if o, had := before.Objects[findingsTable]; had {
+		m.Objects[findingsTable] = o
+	}
+}
