@@ -1,76 +1,169 @@
-// Package findings judges rows of package tables: what slowed an application down, the most
-// time that it may have cost, and what to change.
+// Package findings judges the tables of an application by the rules of package rules: what
+// slowed it down, the most time that it may have cost, and what to change.
 //
-// It judges the rows that it is given and reads nothing itself. A finding names the rows
-// that show it, so that a reader can check it.
+// It is a function of the rows that it is given, and reads nothing else. A finding names the
+// rows that show it, so that a reader can check it. Every number that decides is in the rules:
+// a test allows no others here.
 package findings
 
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
-// Severities.
-const (
-	Critical = "critical"
-	Warning  = "warning"
-)
+// revision is of the code of this package. Raise it when the same rows and rules yield other
+// findings: what earlier versions judged is then judged again.
+const revision = "1"
 
-// Limits of severity: the largest share of the application's wall-clock time that a finding
-// may have cost. They are sparkforensics'.
-const (
-	worthCritical = 0.02
-	worthWarning  = 0.005
-)
+// Version says by which rules, and by which version of this package, rows are judged.
+func Version() string { return rules.Version() + "-" + revision }
 
-// MostFindings is how many findings an application has at most: the most costly ones.
-const MostFindings = 1000
-
-// Add adds a finding to those of an application. Beyond twice MostFindings it drops the
-// least costly, so that memory does not grow with the number of stages.
-func Add(found []tables.Finding, f tables.Finding) []tables.Finding {
-	found = append(found, f)
-	if len(found) <= 2*MostFindings {
-		return found
-	}
-	sortByImpact(found)
-	clear(found[MostFindings:])
-	return found[:MostFindings]
+// found collects the findings of an application by rule.
+type found struct {
+	wall  *int64 // milliseconds; nil while it is unknown
+	rules map[rules.ID]*ofRule
 }
 
-// Judge returns an application's findings that are worth a look, at most MostFindings, the
-// most costly first. It sets their severity and their share of wall, the application's
-// wall-clock time in milliseconds. While that is unknown, all are warnings.
-func Judge(found []tables.Finding, wall *int64) []tables.Finding {
-	var kept []tables.Finding
-	for _, f := range found {
-		f.Severity = Warning
-		if wall != nil && *wall > 0 && f.Impact != nil {
-			share := min(1, float64(*f.Impact)/float64(*wall))
-			if share < worthWarning {
-				continue
-			}
-			if share >= worthCritical {
-				f.Severity = Critical
-			}
-			f.ImpactRate = &share
+// ofRule is what was found by one rule.
+type ofRule struct {
+	total    int64
+	findings []tables.Finding // the most costly ones
+}
+
+// add takes a finding if it is worth a look. It sets its severity and its share of the wall
+// clock.
+func (all *found) add(f *tables.Finding) {
+	if f == nil || !all.weigh(f) {
+		return
+	}
+	of := all.rules[rules.ID(f.Finding)]
+	if of == nil {
+		of = &ofRule{}
+		all.rules[rules.ID(f.Finding)] = of
+	}
+	of.total++
+	of.findings = append(of.findings, *f)
+	if len(of.findings) >= rules.MostOfRule+rules.MostOfRule { // so that memory does not grow with the number of stages
+		of.cut()
+	}
+}
+
+// cut keeps the most costly findings.
+func (of *ofRule) cut() {
+	slices.SortStableFunc(of.findings, costlier)
+	if len(of.findings) > rules.MostOfRule {
+		clear(of.findings[rules.MostOfRule:])
+		of.findings = of.findings[:rules.MostOfRule]
+	}
+}
+
+// weigh sets a finding's severity, and reports whether it has one.
+func (all *found) weigh(f *tables.Finding) bool {
+	rule := rules.Get(rules.ID(f.Finding))
+	switch rule.Basis {
+	case rules.Event:
+		f.Severity = string(rules.Warning)
+		if f.Limit != nil && *f.Limit == rule.Critical {
+			f.Severity = string(rules.Critical)
 		}
-		kept = append(kept, f)
+		return true
+	case rules.Cores:
+		for _, law := range rules.Severities() {
+			if f.CoreHours != nil && *f.CoreHours >= law.CoreHours {
+				f.Severity = string(law.Severity)
+				return true
+			}
+		}
+		return false
+	case rules.Exact, rules.Shared, rules.Tail:
 	}
-	sortByImpact(kept)
-	return kept[:min(len(kept), MostFindings)]
+	return all.weighTime(f)
 }
 
-// sortByImpact puts the most costly findings first.
-func sortByImpact(found []tables.Finding) {
-	slices.SortStableFunc(found, func(a, b tables.Finding) int { return cmp.Compare(impact(b), impact(a)) })
+// weighTime sets the severity by the time that a finding cost. While the wall-clock time is
+// unknown, none is critical.
+func (all *found) weighTime(f *tables.Finding) bool {
+	if f.Impact == nil || *f.Impact < 0 {
+		return false
+	}
+	if all.wall != nil && *all.wall > 0 {
+		*f.Impact = min(*f.Impact, *all.wall)
+		f.ImpactRate = new(float64(*f.Impact) / float64(*all.wall))
+	}
+	for _, law := range rules.Severities() {
+		unknown := f.ImpactRate == nil && law.Severity == rules.Warning
+		if float64(*f.Impact) >= law.Milliseconds && (unknown || f.ImpactRate != nil && *f.ImpactRate >= law.Share) {
+			f.Severity = string(law.Severity)
+			return true
+		}
+	}
+	return false
 }
 
-func impact(f tables.Finding) int64 {
-	if f.Impact == nil {
+// costlier puts timed findings first, the most costly first, then those of core-hours, then
+// events, each with the critical ones first.
+func costlier(a, b tables.Finding) int {
+	order := func(f tables.Finding) int {
+		return slices.Index([]rules.Basis{rules.Exact, rules.Shared, rules.Tail, rules.Cores, rules.Event}, rules.Basis(f.Basis))
+	}
+	kind := func(f tables.Finding) int {
+		return max(order(f), slices.Index([]rules.Basis{rules.Exact, rules.Shared, rules.Tail}, rules.Tail))
+	}
+	return cmp.Or(
+		cmp.Compare(kind(a), kind(b)),
+		cmp.Compare(known(b.Impact), known(a.Impact)),
+		cmp.Compare(known(b.CoreHours), known(a.CoreHours)),
+		cmp.Compare(a.Severity, b.Severity), // critical before warning
+		cmp.Compare(a.Finding, b.Finding),
+		cmp.Compare(known(a.StageID), known(b.StageID)),
+		cmp.Compare(known(a.StageTry), known(b.StageTry)),
+		cmp.Compare(known(a.SQLID), known(b.SQLID)),
+	)
+}
+
+// known returns a value, 0 if it is unknown.
+func known[T int64 | float64](v *T) T {
+	if v == nil {
 		return 0
 	}
-	return *f.Impact
+	return *v
+}
+
+// all returns the findings to be kept, the most costly first.
+func (all *found) kept() (kept []tables.Finding) {
+	for _, of := range all.rules {
+		of.cut()
+		for i := range of.findings {
+			of.findings[i].Total = &of.total
+		}
+		kept = append(kept, of.findings...)
+	}
+	slices.SortStableFunc(kept, costlier)
+	bytes := 0
+	for i, f := range kept {
+		if bytes += length(f); bytes > rules.MostBytes {
+			return kept[:i]
+		}
+	}
+	return kept
+}
+
+// length returns the bytes of a finding's texts.
+func length(f tables.Finding) int {
+	n := len(f.Summary) + len(f.Advice)
+	for _, list := range [][]string{f.Evidence, f.Changes, f.Settings} {
+		for _, text := range list {
+			n += len(text)
+		}
+	}
+	return n
+}
+
+// hours returns core-milliseconds in core-hours.
+func hours(coreMillis float64) float64 {
+	return coreMillis / float64(time.Hour.Milliseconds())
 }

@@ -2,95 +2,73 @@ package findings
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
-// SkewFinding is the name of the finding "skew": a few tasks of a stage take much longer
-// than the others, and the stage waits for them.
-const SkewFinding = "skew"
-
-// Limits of skew. The ratio and the number of tasks are those of sparkforensics and
-// spark-history-cli (P95/P50 > 3); the notebooks' max > 2 × median fires on nearly every
-// stage with many tasks. The floor is the one that sparkforensics has for slow hosts.
-const (
-	skewRatio = 3.0  // of the 95th percentile (with few tasks, of the longest) to the median duration
-	fewTasks  = 20   // below this the 95th percentile is the longest task
-	skewFloor = 1000 // milliseconds by which the longest task must exceed the median
-	dataRatio = 2.0  // of the largest to the median amount of data, above which data explains the skew
-)
-
-// Indexes of quantiles in a list of tables.TaskSummary.
-const (
-	median  = 2
-	highest = 4
-)
-
-// Skew judges a stage's attempt by the summary of its tasks. p95 is the 95th percentile of
-// their durations in milliseconds, or 0 if unknown. It returns nil if there is no skew.
-//
-// The impact is the time by which the longest task exceeded the median, but no more than
-// the stage would have saved had it lasted only as long as its median task.
-func Skew(stage *tables.StageRow, summary *tables.TaskSummary, p95 float64) *tables.Finding {
-	if summary == nil || len(summary.Duration) <= highest || stage.NumCompleteTasks < 2 {
+// skew finds stages of which a few tasks take much longer than the others. The impact is the
+// time by which the longest exceeded the median, but no more than the stage would have saved
+// had it lasted only as long as its median task.
+func skew(a *application, s *stage) *tables.Finding {
+	rule, d := rules.Get(rules.Skew), s.durations()
+	if d == nil || s.NumCompleteTasks <= 1 {
 		return nil
 	}
-	middle, longest := summary.Duration[median], summary.Duration[highest]
-	high, name := p95, "95th percentile"
-	if stage.NumCompleteTasks < fewTasks {
-		high, name = longest, "longest"
+	middle, longest := d[tables.Median], d[tables.Highest]
+	high, name := longest, "longest"
+	if float64(s.NumCompleteTasks) >= rule.Floor(rules.SkewFewTasks) {
+		if s.summary.DurationP95 == nil {
+			a.lack(rules.Skew, "table task_summaries has no duration_p95: an earlier version wrote it")
+			return nil
+		}
+		high, name = *s.summary.DurationP95, "95th percentile"
 	}
-	if high <= skewRatio*max(1, middle) {
+	saved := longest - middle
+	if s.DurationMillis != nil {
+		saved = min(saved, float64(*s.DurationMillis)-middle)
+	}
+	f := ofStage(rules.Skew, s, high/max(1, middle))
+	if f == nil || saved < rule.Floor(rules.SkewExcess) {
 		return nil
 	}
-	saved := int64(longest - middle)
-	if stage.DurationMillis != nil {
-		saved = min(saved, *stage.DurationMillis-int64(middle))
+	costs(f, saved)
+	f.Summary = fmt.Sprintf("%s waited for its slowest tasks: of %d, the median took %s, the longest %s", s.title(), s.NumCompleteTasks,
+		millis(middle), millis(longest))
+	if high != longest {
+		f.Summary += fmt.Sprintf(", and the %s %s", name, millis(high))
 	}
-	if saved < skewFloor {
-		return nil
-	}
-	key := fmt.Sprintf("stage_id=%d,stage_attempt_id=%d", stage.StageID, stage.StageAttemptID)
-	f := &tables.Finding{
-		Finding: SkewFinding, StageID: new(stage.StageID), StageTry: new(stage.StageAttemptID), Impact: &saved, // not the stage's memory
-		Summary: fmt.Sprintf("Stage %d (%s): its %d tasks took %s in the median, but the %s took %s and the longest %s; the stage waited for it.",
-			stage.StageID, stage.StageName, stage.NumCompleteTasks, millis(middle), name, millis(high), millis(longest)),
-		Evidence: []string{
-			fmt.Sprintf("task_summaries/%s/duration=%v", key, summary.Duration),
-			fmt.Sprintf("stages/%s/num_complete_tasks=%d", key, stage.NumCompleteTasks),
-		},
-	}
-	if stage.DurationMillis != nil {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("stages/%s/duration_ms=%d", key, *stage.DurationMillis))
-	}
-	advise(f, key, summary)
+	f.Summary += "."
+	s.citeSummary(f, "duration", d)
+	s.cite(f, "num_complete_tasks", s.NumCompleteTasks)
+	a.explainSkew(f, s)
 	return f
 }
 
-// advise says what to change. If the tasks' input is uneven, too, the advice is about that.
-func advise(f *tables.Finding, key string, s *tables.TaskSummary) {
+// explainSkew says what to change. If the tasks' input is uneven, too, the advice is about
+// that.
+func (a *application) explainSkew(f *tables.Finding, s *stage) {
+	read, input, records := s.summary.ShuffleReadBytes, s.summary.InputBytes, s.summary.InputRecords
 	switch {
-	case uneven(s.ShuffleReadBytes):
-		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/shuffle_read_bytes=%v", key, s.ShuffleReadBytes))
-		f.Advice = fmt.Sprintf("One key holds most rows: a task read %s of shuffled data, the median one %s. If the stage joins, set "+
-			"spark.sql.adaptive.enabled=true, spark.sql.adaptive.skewJoin.enabled=true and "+
-			"spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes below %d, so that Spark splits that partition. If it aggregates, "+
-			"or Spark does not split it, add a random number to the key, aggregate by both, then by the key alone. Rows whose key is "+
-			"null or a default value are best filtered out first.",
-			size(s.ShuffleReadBytes[highest]), size(s.ShuffleReadBytes[median]), int64(s.ShuffleReadBytes[highest]))
-	case uneven(s.InputBytes):
-		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/input_bytes=%v", key, s.InputBytes))
+	case uneven(read, rules.SkewCauseBytes):
+		s.citeSummary(f, "shuffle_read_bytes", read)
+		f.Advice = fmt.Sprintf("One key holds most rows: a task read %s of shuffled data, the median one %s. A join splits such a "+
+			"partition with adaptive execution; an aggregation does not: add a random number to the key, aggregate by both, then by the "+
+			"key alone. Filter out rows first whose key is null or a default value.", size(read[tables.Highest]), size(read[tables.Median]))
+		a.change(f, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", fmt.Sprint(int64(read[tables.Median]+read[tables.Median])))
+		a.change(f, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "")
+	case uneven(input, rules.SkewCauseBytes):
+		s.citeSummary(f, "input_bytes", input)
 		f.Advice = fmt.Sprintf("The input is uneven: a task read %s, the median one %s. Files that cannot be split (gzip, or one large row "+
-			"group) cause this: write splittable files of similar size, or call repartition after reading. For splittable "+
-			"files lower spark.sql.files.maxPartitionBytes below %d.",
-			size(s.InputBytes[highest]), size(s.InputBytes[median]), int64(s.InputBytes[highest]))
-	case !measured(s.InputBytes) && unevenRecords(s.InputRecords):
-		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/input_records=%v", key, s.InputRecords))
+			"group) cause this: write splittable files of similar size, or call repartition after reading.",
+			size(input[tables.Highest]), size(input[tables.Median]))
+		a.change(f, "spark.sql.files.maxPartitionBytes", fmt.Sprint(int64(max(1, input[tables.Median]))))
+	case !some(input) && uneven(records, rules.SkewCauseRecords):
+		s.citeSummary(f, "input_records", records)
 		f.Advice = fmt.Sprintf("The source's partitions are uneven: a task read %.0f records, the median one %.0f. For JDBC, set "+
 			"partitionColumn, lowerBound, upperBound and numPartitions, with a column whose values are evenly spread. For other sources, "+
-			"change their partitioning, or call repartition after reading.", s.InputRecords[highest], s.InputRecords[median])
-	case measured(s.ShuffleReadBytes) || measured(s.InputBytes) || measured(s.InputRecords):
+			"change their partitioning, or call repartition after reading.", records[tables.Highest], records[tables.Median])
+	case some(read) || some(input) || some(records):
 		f.Advice = "The tasks read about the same amount of data, so keys are not the cause. " + compareTasks
 	default:
 		f.Advice = "Spark counted no data read by these tasks: they compute it, or their source does not report it. Uneven data may be the " +
@@ -100,32 +78,16 @@ func advise(f *tables.Finding, key string, s *tables.TaskSummary) {
 
 // compareTasks is advice for tasks whose input does not explain the skew.
 const compareTasks = "Compare the executors and hosts of the slowest tasks (Spark's UI, or the table tasks, which include_tasks " +
-	"writes). For one slow host or long garbage collection (jvm_gc_time), set spark.speculation=true or replace the host. For " +
-	"expensive rows (a UDF, a regular expression, an explode), use more partitions: raise spark.sql.shuffle.partitions or call " +
-	"repartition first."
+	"writes). If they are on one host, replace it. If garbage collection takes their time (jvm_gc_time), give tasks more memory. If " +
+	"their rows are expensive (a UDF, a regular expression, an explode), use more partitions: call repartition first."
 
-func uneven(bytes []float64) bool {
-	return len(bytes) > highest && bytes[highest] > 1<<20 && bytes[highest] > dataRatio*bytes[median]
+// uneven reports whether the task with most data has so much more than the median one that it
+// explains why it takes longer.
+func uneven(data []float64, least rules.FloorName) bool {
+	rule := rules.Get(rules.Skew)
+	return len(data) > tables.Highest && data[tables.Highest] > rule.Floor(least) &&
+		data[tables.Highest] > rule.Floor(rules.SkewCause)*data[tables.Median]
 }
 
-// fewRecords is the number of records that a task reads in no time.
-const fewRecords = 1000
-
-func unevenRecords(records []float64) bool {
-	return len(records) > highest && records[highest] > fewRecords && records[highest] > dataRatio*records[median]
-}
-
-// measured reports whether Spark counted any data.
-func measured(data []float64) bool { return len(data) > highest && data[highest] > 0 }
-
-func millis(ms float64) string { return (time.Duration(ms) * time.Millisecond).String() }
-
-func size(bytes float64) string {
-	for _, unit := range []string{"bytes", "KiB", "MiB"} {
-		if bytes < 1024 {
-			return fmt.Sprintf("%.4g %s", bytes, unit)
-		}
-		bytes /= 1024
-	}
-	return fmt.Sprintf("%.4g GiB", bytes)
-}
+// some reports whether Spark counted any data.
+func some(data []float64) bool { return len(data) > tables.Highest && data[tables.Highest] > 0 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/profiler/judge"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -57,6 +58,9 @@ func (r *runner) run(ctx context.Context) error {
 		}
 		r.batch(ctx, chosen[first:min(first+r.o.BatchSize, len(chosen))])
 	}
+	if r.fatal == nil && ctx.Err() == nil {
+		r.judge(ctx)
+	}
 	r.summary.finish()
 	if r.fatal != nil || ctx.Err() != nil || r.o.RetentionDays == 0 {
 		return r.fatal
@@ -67,6 +71,20 @@ func (r *runner) run(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// judge judges what the run has read, and what was judged by other rules.
+func (r *runner) judge(ctx context.Context) {
+	judged, err := judge.All(ctx, r.lake, nil)
+	if err != nil && ctx.Err() == nil {
+		r.fatal = err
+	}
+	s := &r.summary
+	s.recordWrite(lake.Written{Objects: judged.Objects, Removed: judged.Removed, Bytes: judged.Bytes})
+	s.Judged, s.Findings, s.CriticalFindings = judged.Judged, judged.Findings, judged.Critical
+	for _, f := range judged.Failed {
+		s.add(Incomplete{f.ClusterID, f.ApplicationID, f.AttemptID, fmt.Sprintf("not judged: %s; %s", f.Reason, damagedRemedy)})
+	}
 }
 
 // Oldest is the day (UTC) before which nothing is kept; zero if everything is.

@@ -12,6 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 // Summary says what a run did. Programs read it as JSON.
@@ -33,6 +34,12 @@ type Summary struct {
 	Bytes   int64                 `json:"bytes_written"`
 	Expired int                   `json:"expired"` // applications and clusters that retention_days removed
 	Rows    map[tables.Name]int64 `json:"rows"`    // of what was read
+
+	// Judged counts the applications that were judged, since their rows or the rules have changed;
+	// Findings what was found, by rule, and CriticalFindings the urgent ones.
+	Judged           int                `json:"applications_judged"`
+	Findings         map[rules.ID]int64 `json:"findings"`
+	CriticalFindings int64              `json:"critical_findings"`
 
 	// Incomplete lists what another run may find.
 	Incomplete []Incomplete `json:"incomplete"`
@@ -123,6 +130,13 @@ func (s Summary) Print(out io.Writer) {
 	}
 	if len(rows) > 0 {
 		fmt.Fprintf(out, "rows          %s\n", strings.Join(rows, ", "))
+	}
+	if s.Judged > 0 {
+		found := int64(0)
+		for _, n := range s.Findings {
+			found += n
+		}
+		fmt.Fprintf(out, "findings      %d in %d applications, %d of them critical (table findings)\n", found, s.Judged, s.CriticalFindings)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(s.Lost)) {
 		fmt.Fprintf(out, "lost          %d applications lack rows for the reason %s (table completeness)\n", s.Lost[reason], reason)

@@ -1,0 +1,117 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// application is what the rules know of an application besides the stage at hand.
+type application struct {
+	tables.Application
+	settings  map[string]string // Spark properties
+	phases    map[string]tables.Phase
+	executors []tables.Executor // without the driver
+	found     found
+	missing   map[rules.ID]string // why a rule could not be judged
+
+	runTime  float64           // milliseconds of all tasks
+	runTimes map[int64]float64 // the same by stage
+	retries  []attempt         // of stages, after the first
+	failure  map[int64]string  // why the latest attempt of a stage failed
+}
+
+// attempt is an attempt of a stage that was not the first.
+type attempt struct {
+	tables.Stage
+	from, to tables.Millis
+	cause    string // why the attempt before it failed; "" if it had not
+}
+
+// driver is the id of the driver among the executors (SparkContext.DRIVER_IDENTIFIER).
+const driver = "driver"
+
+func newApplication(rows Rows) (*application, error) {
+	a := &application{
+		Application: rows.Application, settings: map[string]string{}, phases: map[string]tables.Phase{}, missing: map[rules.ID]string{},
+		failure: map[int64]string{}, runTimes: map[int64]float64{}, found: found{wall: rows.Application.DurationMillis, rules: map[rules.ID]*ofRule{}},
+	}
+	for row, err := range rows.Environment {
+		if err != nil {
+			return nil, err // names the table
+		}
+		if row.Section == "spark" && !row.Masked {
+			a.settings[row.Name] = row.Value
+		}
+	}
+	for row, err := range rows.Phases {
+		if err != nil {
+			return nil, err // names the table
+		}
+		a.phases[row.Phase] = row
+	}
+	for row, err := range rows.Executors {
+		if err != nil {
+			return nil, err // names the table
+		}
+		if row.ExecutorID != driver {
+			a.executors = append(a.executors, row)
+		}
+	}
+	return a, nil
+}
+
+// sum adds a stage to what the application's own rules judge.
+func (a *application) sum(s *stage) {
+	a.runTime += float64(s.ExecutorRunTime)
+	a.runTimes[s.StageID] += float64(s.ExecutorRunTime)
+	if s.StageAttemptID > 0 {
+		a.retries = append(a.retries, attempt{s.Stage, s.SubmissionTime, s.CompletionTime, a.failure[s.StageID]})
+	}
+	if s.FailureReason != nil {
+		a.failure[s.StageID] = firstLine(*s.FailureReason)
+	}
+}
+
+// lack notes why a rule could not be judged, the first time.
+func (a *application) lack(id rules.ID, format string, args ...any) {
+	if a.missing[id] == "" {
+		a.missing[id] = fmt.Sprintf(format, args...)
+	}
+}
+
+// notChecked returns a row for each rule that could not be judged and found nothing.
+func (a *application) notChecked() (all []tables.Finding) {
+	for _, id := range slices.Sorted(maps.Keys(a.missing)) {
+		all = append(all, tables.Finding{
+			Finding: string(id), Severity: string(rules.Info), NotChecked: a.missing[id],
+			Summary: fmt.Sprintf("Not checked: %s. %s", rules.Get(id).Title, a.missing[id]),
+		})
+	}
+	return all
+}
+
+// cores returns the executors' cores between two times, on average.
+func (a *application) cores(from, to tables.Millis) float64 {
+	if to <= from {
+		return 0
+	}
+	total := int64(0)
+	for _, x := range a.executors {
+		begin, end := max(from, x.AddTime), min(to, cmp.Or(x.RemoveTime, to))
+		if x.AddTime > 0 && end > begin {
+			total += x.TotalCores * (end - begin)
+		}
+	}
+	return float64(total) / float64(to-from)
+}
+
+// enough reports whether a stage is long enough for a finding that claims no time.
+func (a *application) enough(s *stage, least float64) bool {
+	wall := known(a.DurationMillis)
+	return wall <= 0 || float64(known(s.DurationMillis)) >= least*float64(wall)
+}

@@ -1,0 +1,85 @@
+package findings_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// The most costly findings of a rule are kept, and the others counted.
+func TestTheMostCostlyFindingsAreKept(t *testing.T) {
+	w := healthy()
+	limits()[rules.Skew].at(w)
+	w.application.DurationMillis = nil // a share would leave out the cheap ones
+	stage, summary := w.stages[0], w.summaries[0]
+	w.stages, w.summaries = nil, nil
+	const stages = 500
+	for id := range int64(stages) {
+		s, q := stage, summary
+		s.StageID, q.StageID = id, id
+		q.Duration = []float64{900, 950, 1000, 1050, 10_000 + float64(id*7919%stages)}
+		w.stages, w.summaries = append(w.stages, s), append(w.summaries, q)
+	}
+	found, _ := w.judge(t)
+	kept := found[rules.Skew]
+	require.Len(t, kept, rules.MostOfRule)
+	for i, f := range kept {
+		require.EqualValues(t, stages, *f.Total)
+		require.EqualValues(t, 9000+stages-1-i, *f.Impact)
+	}
+}
+
+// What an application shows is bounded, whatever texts its program has.
+func TestTextsAreBounded(t *testing.T) {
+	w := healthy()
+	limits()[rules.Skew].at(w)
+	limits()[rules.Spill].at(w)
+	stage, summary := w.stages[0], w.summaries[0]
+	stage.StageName = strings.Repeat("x", rules.MostBytes/rules.MostOfRule)
+	w.stages, w.summaries = nil, nil
+	for id := range int64(100) {
+		s, q := stage, summary
+		s.StageID, q.StageID = id, id
+		w.stages, w.summaries = append(w.stages, s), append(w.summaries, q)
+	}
+	found, _ := w.judge(t)
+	bytes := 0
+	for _, of := range found {
+		for _, f := range of {
+			require.EqualValues(t, 100, *f.Total)
+			bytes += len(f.Summary)
+		}
+	}
+	require.Positive(t, bytes)
+	require.LessOrEqual(t, bytes, rules.MostBytes)
+}
+
+// Every number that decides is in the rules: the code that judges has no others than 0 and 1.
+func TestNoLimitsInCode(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	judged := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") || name == "text.go" { // units of texts
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(node ast.Node) bool {
+			if literal, ok := node.(*ast.BasicLit); ok && (literal.Kind == token.INT || literal.Kind == token.FLOAT) {
+				judged++
+				require.Containsf(t, []string{"0", "1", "0.0"}, literal.Value, "%s: a limit belongs into package rules", set.Position(literal.Pos()))
+			}
+			return true
+		})
+	}
+	require.NotZero(t, judged)
+}

@@ -1,0 +1,117 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// Values of tables.Phase.Phase.
+const (
+	phaseWait   = "resource_wait"
+	phaseWrite  = "io_write"
+	phaseDriver = "driver"
+)
+
+// phase returns the length of a phase in milliseconds, and its share of the wall clock. It
+// reports false, and notes that the rule was not checked, if the application has no phases.
+func (a *application) phase(id rules.ID, name string) (row tables.Phase, ok bool) {
+	row, ok = a.phases[name]
+	if len(a.phases) == 0 {
+		a.lack(id, "table phases has no rows: only event logs have what phases need")
+	}
+	return row, ok
+}
+
+// phaseFinding returns a finding about a phase; nil if the value is within the rule's limit.
+func phaseFinding(id rules.ID, row tables.Phase, value float64, summary, advice string) *tables.Finding {
+	f := judged(id, value)
+	if f == nil {
+		return nil
+	}
+	costs(f, float64(row.DurationMillis))
+	f.Summary, f.Advice = summary, advice
+	cite(f, phasesTable, "phase="+row.Phase, "duration_ms", row.DurationMillis)
+	return f
+}
+
+// resourceWait finds applications that waited for executors.
+func resourceWait(a *application) {
+	row, ok := a.phase(rules.ResourceWait, phaseWait)
+	if !ok {
+		return
+	}
+	wait := time.Duration(row.DurationMillis) * time.Millisecond
+	f := phaseFinding(rules.ResourceWait, row, wait.Seconds(),
+		fmt.Sprintf("The application waited %s (%s of its time) for executors.", millis(float64(row.DurationMillis)), percent(row.Ratio)),
+		"See in YARN's metrics of that time whether the queue was full, nodes were being added, or no node had room for such a container: "+
+			"then raise the queue's capacity or the cluster's scaling limit, or ask for smaller executors.")
+	a.found.add(f)
+}
+
+// long reports whether a phase is long enough for a finding.
+func long(id rules.ID, row tables.Phase) bool {
+	return float64(row.DurationMillis) >= rules.Get(id).Floor(rules.MinPhase)
+}
+
+// slowWrite finds applications that spent much of their time writing.
+func slowWrite(a *application) {
+	row, ok := a.phase(rules.SlowWrite, phaseWrite)
+	if !ok || !long(rules.SlowWrite, row) {
+		return
+	}
+	f := phaseFinding(rules.SlowWrite, row, row.Ratio,
+		fmt.Sprintf("Writing and committing took %s (%s of the application's time).", millis(float64(row.DurationMillis)), percent(row.Ratio)),
+		"Write fewer, larger files (repartition by the partition columns, or the hint REBALANCE). Check that nothing bypasses EMR's own "+
+			"committer: a changed spark.sql.sources.commitProtocolClass or committer class, Hive's writer, or partitions at places of their own.")
+	a.found.add(f)
+}
+
+// driverBound finds applications of which only the driver worked.
+func driverBound(a *application) {
+	row, ok := a.phase(rules.DriverBound, phaseDriver)
+	if !ok || !long(rules.DriverBound, row) {
+		return
+	}
+	f := phaseFinding(rules.DriverBound, row, row.Ratio,
+		fmt.Sprintf("Only the driver worked for %s (%s of the application's time), between its jobs.", millis(float64(row.DurationMillis)),
+			percent(row.Ratio)),
+		"See in the driver's profile what it did: collect and toPandas, listing of many files, planning of large queries, or the program's "+
+			"own work. Write from the executors, prune partitions, and start independent jobs from several threads.")
+	a.found.add(f)
+}
+
+// stageRetries finds applications of which stages ran again. The impact is the time during
+// which at least one of the repeated attempts ran: they may overlap.
+func stageRetries(a *application) {
+	f := judged(rules.StageRetries, float64(len(a.retries)))
+	if f == nil {
+		return
+	}
+	costs(f, float64(covered(a.retries)))
+	f.Summary = fmt.Sprintf("Stages ran again after their output was lost or could not be fetched: %d further attempts, which ran for %s.",
+		len(a.retries), millis(float64(*f.Impact)))
+	for _, r := range a.retries[:min(len(a.retries), rules.MostOfRule)] {
+		cite(f, stagesTable, fmt.Sprintf("stage_id=%d,stage_attempt_id=%d", r.StageID, r.StageAttemptID-1), "failure_reason", r.cause)
+	}
+	f.Advice = "Mend what loses executors first: see the findings about them."
+	a.change(f, "spark.decommission.enabled", "")
+	a.found.add(f)
+}
+
+// covered returns the milliseconds in which at least one attempt ran.
+func covered(all []attempt) (total int64) {
+	slices.SortFunc(all, func(a, b attempt) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	until := tables.Millis(0)
+	for _, r := range all {
+		if r.from > 0 && r.to > max(until, r.from) {
+			total += r.to - max(until, r.from)
+			until = r.to
+		}
+	}
+	return total
+}

@@ -1,0 +1,116 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// tinyTasks finds stages of very many short tasks, to schedule which takes longer than to run
+// them. The impact is the stage's duration times the share of a median task's time that its
+// scheduling and deserialization took.
+func tinyTasks(a *application, s *stage) *tables.Finding {
+	rule, d := rules.Get(rules.TinyTasks), s.durations()
+	if d == nil || float64(s.NumCompleteTasks) < rule.Floor(rules.MinTasks) {
+		return nil
+	}
+	if s.summary.DurationP95 == nil {
+		a.lack(rules.TinyTasks, "table task_summaries has no duration_p95: an earlier version wrote it")
+		return nil
+	}
+	f := ofStage(rules.TinyTasks, s, d[tables.Median])
+	if f == nil || *s.summary.DurationP95 > rule.Floor(rules.MaxP95) {
+		return nil
+	}
+	overhead := middle(s.summary.SchedulerDelay) + middle(s.summary.DeserializeTime) + middle(s.summary.GettingResultTime)
+	costsShare(f, s, overhead/max(1, d[tables.Median]))
+	f.Summary = fmt.Sprintf("%s had %d tasks, of which the median took %s, %s of that for scheduling and deserialization.", s.title(),
+		s.NumCompleteTasks, millis(d[tables.Median]), millis(overhead))
+	s.citeSummary(f, "duration", d)
+	s.citeSummary(f, "scheduler_delay", s.summary.SchedulerDelay)
+	s.citeSummary(f, "executor_deserialize_time", s.summary.DeserializeTime)
+	f.Advice = "Use fewer, larger tasks: fewer partitions, or coalesce before an action; compact small input files."
+	if s.ShuffleReadBytes > 0 {
+		a.fewerPartitions(f, s)
+	}
+	return f
+}
+
+// middle returns the median of quantiles, 0 if there are none.
+func middle(quantiles []float64) float64 {
+	if len(quantiles) <= tables.Highest {
+		return 0
+	}
+	return quantiles[tables.Median]
+}
+
+// lowParallelism finds stages with fewer tasks than the executors had cores meanwhile. The
+// impact is what the stage would have saved had all cores shared its work.
+func lowParallelism(a *application, s *stage) *tables.Finding {
+	cores := a.cores(s.SubmissionTime, s.CompletionTime)
+	if cores <= 0 || s.NumTasks <= 0 || float64(s.ExecutorRunTime) < rules.Get(rules.LowParallelism).Floor(rules.MinRunTime) {
+		return nil
+	}
+	share := float64(s.NumTasks) / cores
+	f := ofStage(rules.LowParallelism, s, share)
+	if f == nil {
+		return nil
+	}
+	costsShare(f, s, 1-share)
+	f.Summary = fmt.Sprintf("%s had %d tasks for %.0f cores.", s.title(), s.NumTasks, cores)
+	s.cite(f, "num_tasks", s.NumTasks)
+	s.cite(f, "duration_ms", known(s.DurationMillis))
+	switch {
+	case s.ShuffleReadBytes > 0:
+		f.Advice = "Use as many partitions as the application has cores, or a multiple."
+		cores := fmt.Sprint(max(1, known(a.MaxTotalCores)))
+		if now, set := number(a.settings["spark.sql.shuffle.partitions"]); set && now < float64(known(a.MaxTotalCores)) {
+			a.change(f, "spark.sql.shuffle.partitions", cores)
+		}
+		if now, set := number(a.settings["spark.default.parallelism"]); set && now < float64(known(a.MaxTotalCores)) {
+			a.change(f, "spark.default.parallelism", cores)
+		}
+	case s.InputBytes > 0:
+		f.Advice = "Read smaller partitions, if the files can be split; else write more files, or call repartition after reading."
+		if each := float64(s.InputBytes) / cores; each >= rules.Get(rules.LowParallelism).Floor(rules.MinPartition) {
+			a.change(f, "spark.sql.files.maxPartitionBytes", fmt.Sprint(int64(each)))
+		}
+	default:
+		f.Advice = "Give the source more partitions (numSlices, numPartitions), or call repartition."
+	}
+	return f
+}
+
+// failedTasks finds stages whose tasks fail. Those that ran again because their executor was
+// lost with their output had not failed.
+func failedTasks(a *application, s *stage) *tables.Finding {
+	failed := s.NumFailedTasks
+	switch {
+	case s.NumResubmittedTasks != nil:
+		failed -= *s.NumResubmittedTasks
+	case failed > 0 && a.lost() > 0:
+		a.lack(rules.FailedTasks, "executors were lost, and table stages does not tell failed tasks from resubmitted ones: "+
+			"Spark's REST API does not, nor did earlier versions")
+		return nil
+	}
+	ended := failed + s.NumCompleteTasks
+	if float64(failed) < rules.Get(rules.FailedTasks).Floor(rules.MinFailed) {
+		return nil
+	}
+	share := float64(failed) / float64(ended)
+	f := ofStage(rules.FailedTasks, s, share)
+	if f == nil {
+		return nil
+	}
+	costsShare(f, s, share)
+	f.Summary = fmt.Sprintf("%d of %d tasks of %s failed.", failed, ended, s.name())
+	s.cite(f, "num_failed_tasks", s.NumFailedTasks)
+	s.cite(f, "num_complete_tasks", s.NumCompleteTasks)
+	if s.FailureReason != nil {
+		s.cite(f, "failure_reason", firstLine(*s.FailureReason))
+	}
+	f.Advice = "Mend the cause of the failures: Spark's UI and the trace have it by task. If all are on one host, " +
+		"spark.excludeOnFailure.enabled=true keeps tasks away from it."
+	return f
+}

@@ -1,0 +1,128 @@
+// Package judge keeps the findings in a lake up to date: it judges the attempts of applications
+// whose rows, or whose rules, have changed since they were judged.
+//
+// What is found is package findings' matter. It reads tables only, never an event log or a
+// history server, and writes only the table findings.
+package judge
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/profiler/findings"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// Summary says what was judged. Programs read it as JSON.
+type Summary struct {
+	Attempts int `json:"attempts"` // of applications, in the lake
+	Current  int `json:"current"`  // their rows and the rules are as they were when they were judged
+	Judged   int `json:"judged"`
+	// Findings counts those of the judged attempts, by rule; with those that were left out.
+	Findings map[rules.ID]int64 `json:"findings"`
+	Critical int64              `json:"critical"` // of those in the table
+	// NotChecked counts the judged attempts whose rows did not suffice for a rule.
+	NotChecked map[rules.ID]int64 `json:"not_checked"`
+	Objects    int                `json:"objects_written"`
+	Removed    int                `json:"objects_removed"`
+	Bytes      int64              `json:"bytes_written"`
+	Rules      string             `json:"rules"`  // version of the rules
+	Failed     []Failure          `json:"failed"` // attempts whose rows cannot be read
+}
+
+// Failure is an attempt whose rows cannot be read.
+type Failure struct {
+	ClusterID     string `json:"cluster_id"`
+	ApplicationID string `json:"application_id"`
+	AttemptID     string `json:"attempt_id,omitempty"`
+	Reason        string `json:"reason"`
+}
+
+// All judges what needs it, one attempt after the other. done is called after each attempt; it
+// may be nil. The lake must be locked. An error means that the lake cannot be written, or that
+// ctx ended; what was judged until then stays.
+func All(ctx context.Context, l *lake.Lake, done func(Summary)) (Summary, error) {
+	version := findings.Version()
+	s := Summary{Findings: map[rules.ID]int64{}, NotChecked: map[rules.ID]int64{}, Rules: version, Failed: []Failure{}}
+	for held, err := range l.Attempts(ctx) {
+		if err != nil {
+			return s, err // names the manifest
+		}
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		s.Attempts++
+		if held.Judged == version {
+			s.Current++
+		} else if err := s.judge(ctx, l, held, version); err != nil {
+			return s, err
+		}
+		if done != nil {
+			done(s)
+		}
+	}
+	return s, nil
+}
+
+func (s *Summary) judge(ctx context.Context, l *lake.Lake, held *lake.Held, version string) error {
+	id := held.ID()
+	found, err := Attempt(ctx, held)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.Failed = append(s.Failed, Failure{id.ClusterID, id.ApplicationID, id.AttemptID, err.Error()})
+		return nil
+	}
+	written, err := l.SetFindings(ctx, id, found, version)
+	if err != nil {
+		return err // names the attempt
+	}
+	s.Judged++
+	s.Objects += written.Objects
+	s.Removed += written.Removed
+	s.Bytes += written.Bytes
+	counted := map[rules.ID]bool{}
+	for _, f := range found {
+		switch rule := rules.ID(f.Finding); {
+		case f.NotChecked != "":
+			s.NotChecked[rule]++
+		case !counted[rule]:
+			counted[rule] = true
+			s.Findings[rule] += *f.Total
+			fallthrough
+		default:
+			if f.Severity == string(rules.Critical) {
+				s.Critical++
+			}
+		}
+	}
+	return nil
+}
+
+// Attempt returns the findings of an attempt from its rows in the lake.
+func Attempt(ctx context.Context, held *lake.Held) ([]tables.Finding, error) {
+	rows := findings.Rows{
+		Environment: lake.ReadHeld[tables.Environment](ctx, held),
+		Phases:      lake.ReadHeld[tables.Phase](ctx, held),
+		Executors:   lake.ReadHeld[tables.Executor](ctx, held),
+		Stages:      lake.ReadHeld[tables.StageRow](ctx, held),
+		Summaries:   lake.ReadHeld[tables.TaskSummary](ctx, held),
+		Jobs:        lake.ReadHeld[tables.Job](ctx, held),
+		SQL:         lake.ReadHeld[tables.SQL](ctx, held),
+		Nodes:       lake.ReadHeld[tables.SQLNode](ctx, held),
+	}
+	read := false
+	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
+		if err != nil {
+			return nil, err // names the object
+		}
+		rows.Application, read = row, true
+	}
+	if !read {
+		return nil, fmt.Errorf("table %s has no row of it, although its manifest says so", tables.Table(&rows.Application))
+	}
+	return findings.Judge(rows)
+}
