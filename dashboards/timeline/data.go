@@ -4,6 +4,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func shuffle() panel.Row {
@@ -16,14 +17,15 @@ func shuffle() panel.Row {
 		}, transferred("shuffle_.*")),
 		distribution(panel.Spec{
 			Title: "Shuffle reads", Unit: panel.UnitBytes, Width: 12, Height: 8, Links: links.Job(),
-			Shows: "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
-			Bad:   "A 95th percentile of more than 200 MiB, or far above the median.",
-			Next:  "Raise spark.sql.shuffle.partitions, or split the hot key.",
+			Limits: panel.StepsOf(rules.LargeShuffleReads),
+			Shows:  "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
+			Bad:    panel.Bad(rules.LargeShuffleReads, "{warn} or more, or far above the median. From {critical} on, act."),
+			Next:   "Raise spark.sql.shuffle.partitions, or split the hot key.",
 		}, "spark_task_shuffle_read_bytes"),
 		panel.TimeSeries(panel.Spec{
-			Title: "Fetch wait", Unit: panel.UnitShare, Width: 12, Links: links.Job(),
+			Title: "Fetch wait", Unit: panel.UnitShare, Width: 12, Limits: panel.StepsOf(rules.FetchWait), Links: links.Job(),
 			Shows: "Time that tasks waited for shuffle blocks, as a share of their run time.",
-			Bad:   "A fifth or more: blocks are small, or a node that serves them is overloaded.",
+			Bad:   panel.Bad(rules.FetchWait, "{warn} or more: blocks are small, or their node is overloaded. From {critical} on, act."),
 			Next:  "Look for lost executors in \"Executors removed\" and for busy disks in the EMR Overview.",
 		}, panel.Metrics(taskTimeShare("fetch_wait"), "fetch wait")),
 		panel.TimeSeries(panel.Spec{
