@@ -23,18 +23,30 @@ func shuffle() panel.Row {
 			Next:   "Raise spark.sql.shuffle.partitions, or split the hot key.",
 		}, "spark_task_shuffle_read_bytes"),
 		panel.TimeSeries(panel.Spec{
-			Title: "Fetch wait", Unit: panel.UnitShare, Width: 12, Limits: panel.StepsOf(rules.FetchWait), Links: links.Job(),
+			Title: "Fetch wait", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.FetchWait), Links: links.Job(),
 			Shows: "Time that tasks waited for shuffle blocks, as a share of their run time.",
 			Bad:   panel.Bad(rules.FetchWait, "{warn} or more: blocks are small, or their node is overloaded. From {critical} on, act."),
 			Next:  "Look for lost executors in \"Executors removed\" and for busy disks in the EMR Overview.",
 		}, panel.Metrics(taskTimeShare("fetch_wait"), "fetch wait")),
 		panel.TimeSeries(panel.Spec{
-			Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
+			Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
 			Shows: "Bytes that ended tasks spilled per second: their size in memory and on disk.",
-			Bad:   "More on disk than the stage read: tasks sort on the disk.",
-			Next:  "Use more partitions, or more memory per task.",
+			Bad:   "Spills that last, near what tasks read in \"Shuffle throughput\" and \"Input and output\".",
+			Next:  "Read \"Spilled share\"; the trace names the stage.",
 		}, panel.Metrics(scope.By("kind").Sum(scope.PerSecond(metric("spark_task_spill_bytes_total"))), "{{kind}}")),
+		spilledShare(),
 	}}
+}
+
+func spilledShare() panel.Panel {
+	spilled := perSecond("spark_task_spill_bytes_total", scope.Equal("kind", "disk"))
+	read := perSecond("spark_task_io_bytes_total", scope.Match("direction", "input|shuffle_read"))
+	return panel.TimeSeries(panel.Spec{
+		Title: "Spilled share", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.Spill), Links: links.Job(),
+		Shows: "Bytes that ended tasks spilled to disk, as a share of those that they read as input and from shuffles.",
+		Bad:   panel.Bad(rules.Spill, "{warn} or more: tasks sort on the disk. From {critical} on, act."),
+		Next:  "Use more partitions, or more memory per task.",
+	}, panel.Metrics(spilled+" / ("+read+" > 0)", "spilled"))
 }
 
 // transferred queries the bytes of ended tasks per second, by directions that match.
