@@ -55,6 +55,10 @@ func transferred(directions string) panel.Query {
 	return panel.Metrics(scope.By("direction").Sum(scope.PerSecond(selector)), "{{direction}}")
 }
 
+// bypasses is what keeps a write from EMR's committers, which are set by default and never rename.
+const bypasses = "what bypasses EMR's committer: a changed spark.sql.parquet.output.committer.class, Hive's writer, or custom " +
+	"partition locations."
+
 func storage() panel.Row {
 	return panel.Row{Title: "S3", Panels: []panel.Panel{
 		panel.TimeSeries(panel.Spec{
@@ -69,7 +73,7 @@ func storage() panel.Row {
 				"in flight. The parts of an upload run in parallel, and all count.",
 			Bad: "Put or multipart near the number of busy cores, or above it: tasks wait for S3. " +
 				"Rename: the committer copies objects.",
-			Next: "Rename: use the magic committer. Put: read \"S3 requests\" for retries.",
+			Next: "Rename: look for " + bypasses + " Put: read \"S3 requests\" for retries.",
 		}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}")),
 		panel.TimeSeries(panel.Spec{
 			Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
@@ -85,7 +89,7 @@ func storage() panel.Row {
 			Shows: "Requests of the S3A file system per second: objects or parts put, streams opened to read, probes (HEAD), listings, " +
 				"deletions and copies.",
 			Bad:  "Copies: the committer renames, and S3 has no rename. More probes and listings than reads and puts: many small files.",
-			Next: "Copies: use the magic committer. Small files: compact the input, write with fewer partitions.",
+			Next: "Copies: look for " + bypasses + " Small files: compact the input, write with fewer partitions.",
 		},
 			storageRate("object_put_request", "put"),
 			storageRate("stream_read_opened", "open"),
@@ -95,9 +99,10 @@ func storage() panel.Row {
 			storageRate("object_copy_requests", "copy")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Committed by S3A's committers", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
-			Shows: "Bytes that the magic and staging committers committed per second; zero with a committer that renames.",
-			Bad:   "Zero although the application writes to S3: its files are copied once more to be renamed.",
-			Next:  "Set fs.s3a.committer.name to magic, or use EMR's own committer.",
+			Shows: "Bytes that S3A's committers committed per second. EMR uses the magic one from 7.10 on; before, its own committer for EMRFS, " +
+				"which this panel does not show. Zero with a committer that renames.",
+			Bad:  "Zero although the application writes to S3: its files are copied once more to be renamed.",
+			Next: "Look for " + bypasses,
 		}, storageRate("committer_bytes_committed", "committed")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 12, Links: links.Job(),
