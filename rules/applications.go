@@ -19,7 +19,7 @@ func applications() []Rule {
 			Metrics: []string{"spark_resource_wait_seconds", "spark_first_executor_wait_seconds"},
 			Limit:   Limit{300, 600},
 			Basis:   Exact, Route: Page,
-			Sources: []Source{{"user's document", "what the data teams for which the timeline was made tolerate"}},
+			Sources: []Source{{"requirements of this project", "what the data teams tolerate for which the timeline was made"}},
 			Changes: []Change{
 				{
 					Classification: "capacity-scheduler", Property: "yarn.scheduler.capacity.maximum-am-resource-percent", Value: "0.5",

@@ -41,7 +41,9 @@ func executors() []Rule {
 			Metrics: []string{"spark_executor_removed_total"},
 			Limit:   Limit{1, 3},
 			Basis:   Event, Route: Page,
-			Sources: []Source{{"AWS Knowledge Center", "Container killed by YARN for exceeding memory limits"}, {"Spark", "SparkExitCode: 52 is OutOfMemoryError"}},
+			Sources: []Source{
+				{"AWS Knowledge Center", "Container killed by YARN for exceeding memory limits"}, {"Spark", "SparkExitCode: 52 is OutOfMemoryError"},
+			},
 			Changes: []Change{
 				job("spark.executor.memory", "", "if the heap was full (OutOfMemoryError, exit code 52)"),
 				job("spark.executor.memoryOverhead", "", "if YARN killed the container (exit code 137): memory outside of the heap"),

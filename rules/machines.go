@@ -24,7 +24,8 @@ func machines() []Rule {
 	all := []Rule{
 		{
 			ID: Heap, Title: "Full heap", Subject: OfJVM, Unit: Share, Signal: "used heap divided by its maximum",
-			Metrics: []string{"jvm_memory_used_bytes", "jvm_memory_limit_bytes"}, Limit: Limit{0.8, 0.9}, Sources: []Source{{"hadoop-mixin", "heap alerts"}},
+			Metrics: []string{"jvm_memory_used_bytes", "jvm_memory_limit_bytes"}, Limit: Limit{0.8, 0.9},
+			Sources: []Source{{"hadoop-mixin", "heap alerts"}},
 		},
 		{
 			ID: JVMGC, Title: "Garbage collection of a JVM", Subject: OfJVM, Unit: Share,
@@ -61,12 +62,13 @@ func machines() []Rule {
 		{
 			ID: MasterDelay, Title: "Slow application masters", Subject: OfCluster, Unit: Milliseconds,
 			Signal:  "time until an application master runs",
-			Metrics: []string{"cluster_metrics_am_launch_delay_avg_time", "cluster_metrics_am_register_delay_avg_time"}, Limit: Limit{10_000, 30_000},
-			Sources: own(),
+			Metrics: []string{"cluster_metrics_am_launch_delay_avg_time", "cluster_metrics_am_register_delay_avg_time"},
+			Limit:   Limit{10_000, 30_000}, Sources: own(),
 		},
 		{
 			ID: CollectorQueue, Title: "Collector queue is filling", Subject: OfPlatform, Unit: Share, Signal: "fill of a collector's queue",
-			Metrics: []string{"otelcol_exporter_queue_size", "otelcol_exporter_queue_capacity"}, Limit: Limit{0.6, 0.8}, Route: Page, Sources: alerts,
+			Metrics: []string{"otelcol_exporter_queue_size", "otelcol_exporter_queue_capacity"},
+			Limit:   Limit{0.6, 0.8}, Route: Page, Sources: alerts,
 		},
 		{
 			ID: ProfilerOverdue, Title: "Profiler is overdue", Subject: OfPlatform, Unit: Times,

@@ -94,7 +94,9 @@ func queries() []Rule {
 			Limit:   Limit{0.3, 0.6},
 			Floors:  []Floor{{MinRunTime, 10_000, Milliseconds, "run time of the execution's stages together, at least"}},
 			Basis:   Shared, Route: Note, Sources: own(),
-			Changes: []Change{job("spark.sql.execution.arrow.pyspark.enabled", "true", "for pandas UDFs and toPandas; built-in functions need no Python")},
+			Changes: []Change{
+				job("spark.sql.execution.arrow.pyspark.enabled", "true", "for pandas UDFs and toPandas; built-in functions need no Python"),
+			},
 			NotLive: noSQLMetrics,
 		},
 	}

@@ -83,7 +83,8 @@ func stages() []Rule {
 			},
 			Changes: []Change{
 				job("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "", "if the stage joins: below what its largest task reads"),
-				job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "64m", "with it: the parts of a split partition, and merged ones, are this large"),
+				job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "64m",
+					"with it: the parts of a split partition, and merged ones, are this large"),
 				job("spark.sql.files.maxPartitionBytes", "", "if the input is uneven and its files can be split"),
 			},
 		},
@@ -102,7 +103,9 @@ func stages() []Rule {
 			},
 			Floors: []Floor{target()},
 			Basis:  Shared, Route: Note,
-			Sources: []Source{forensics("256 MiB and 1 GiB of disk per task"), {"spark-observability-agent", "efficiency_analysis: 256 MB per task"}},
+			Sources: []Source{
+				forensics("256 MiB and 1 GiB of disk per task"), {"spark-observability-agent", "efficiency_analysis: 256 MB per task"},
+			},
 			Changes: append(morePartitions(),
 				job("spark.executor.memory", "", "if partitions are small already"),
 				job("spark.executor.cores", "4", "if executors have more: fewer tasks share their memory")),
@@ -139,7 +142,10 @@ func stages() []Rule {
 				target(),
 			},
 			Basis: Shared, Route: Note,
-			Sources: []Source{forensics("P50 ≤ 500 ms and P95 ≤ 1 s"), {"DataFlint", "small tasks: median below 500 ms"}, tuning("tasks as short as 200 ms are fine")},
+			Sources: []Source{
+				forensics("P50 ≤ 500 ms and P95 ≤ 1 s"), {"DataFlint", "small tasks: median below 500 ms"},
+				tuning("tasks as short as 200 ms are fine"),
+			},
 			Changes: []Change{
 				job("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false", "so that adaptive execution merges small partitions"),
 				job("spark.sql.shuffle.partitions", "", "for shuffles of SQL"),
@@ -158,7 +164,7 @@ func stages() []Rule {
 				{MinPartition, 4 * mib, Bytes, "input is not worth to be read in smaller parts (spark.sql.files.openCostInBytes)"},
 			},
 			Basis: Shared, Route: Note,
-			Sources: []Source{tuning("two or three tasks per core"), {}},
+			Sources: own(),
 			Changes: []Change{
 				job("spark.sql.shuffle.partitions", "", "if the stage reads a shuffle of SQL"),
 				job("spark.default.parallelism", "", "if it reads a shuffle of RDDs"),
@@ -214,7 +220,10 @@ func stages() []Rule {
 			Limit:   Limit{16 * mib, 0.8 * gib},
 			Floors:  []Floor{{MinStage, 0.005, Share, "duration of the stage as a share of the wall clock, at least"}},
 			Basis:   Event, Route: Note,
-			Sources: []Source{{"aws-emr-advisor", "16 MiB per job"}, {"Spark configuration", "spark.driver.maxResultSize is 1g; critical at four fifths of it, own"}},
+			Sources: []Source{
+				{"aws-emr-advisor", "16 MiB per job"},
+				{"Spark configuration", "spark.driver.maxResultSize is 1g; critical at four fifths of it, own"},
+			},
 			Changes: []Change{job("spark.driver.maxResultSize", "", "only if the result must reach the driver, and its memory holds it")},
 			NotLive: "no metric has the results of one stage",
 		},

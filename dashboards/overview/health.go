@@ -1,11 +1,11 @@
 package overview
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func perRole() scope.Group { return scope.By(platform.NodeRole.Metric()) }
@@ -51,10 +51,11 @@ func health() panel.Row {
 			daemon("sum("+rootQueue("queue_metrics_apps_pending")+")", "pending").Instant(),
 			daemon("sum("+scope.IncreaseInRange(rootQueue("queue_metrics_apps_failed_total"))+")", "failed").Instant()),
 		panel.Stat(panel.Spec{
-			Title: "Collector queues", Unit: panel.UnitShare, Width: 3, Limits: limits.CollectorQueue().Steps(),
+			Title: "Collector queues", Unit: panel.UnitShare, Width: 3, Limits: panel.StepsOf(rules.CollectorQueue),
 			Shows: "Fill level of the fullest exporter queue, by role.",
-			Bad:   "A queue that keeps filling: telemetry arrives late, and is dropped once the queue is full.",
-			Next:  "Read \"Collector queues by host\" to find the slow hop.",
+			Bad: panel.Bad(rules.CollectorQueue, "{warn} or more: telemetry arrives late, and is dropped once the queue is full. "+
+				"From {critical} on, act."),
+			Next: "Read \"Collector queues by host\" to find the slow hop.",
 		}, panel.Metrics(queueShare(perRole()), panel.Legend(platform.NodeRole)).Instant()),
 		droppedTelemetry(),
 		clustersByName(),
@@ -65,7 +66,7 @@ func bootstrapComponents() panel.Panel {
 	// A node without a collector reports only once, so look back over the range.
 	installed := "last_over_time(" + hosts().Metric(platform.MetricBootstrapUp) + "[$__range])"
 	return panel.Stat(panel.Spec{
-		Title: "Bootstrap components", Unit: panel.UnitNone, Width: 6, Limits: panel.Below(1, 0.5),
+		Title: "Bootstrap components", Unit: panel.UnitNone, Width: 6, Limits: panel.Up(),
 		Texts: []panel.Text{{Value: "1", Word: "up", Color: panel.Green}, {Value: "0", Word: "failed", Color: panel.Red}},
 		Shows: "Whether the bootstrap action installed each component on every host.",
 		Bad:   "\"failed\": at least one host lacks the component and the telemetry it produces.",
@@ -83,7 +84,7 @@ func queueShare(by scope.Group) string {
 func droppedTelemetry() panel.Panel {
 	dropped := scope.ControlNode().Metrics("otelcol_exporter_(enqueue|send)_failed_(spans|metric_points|log_records)_total")
 	return panel.Stat(panel.Spec{
-		Title: "Dropped telemetry", Unit: panel.UnitCount, Width: 3, Limits: limits.Any(panel.Red),
+		Title: "Dropped telemetry", Unit: panel.UnitCount, Width: 3, Limits: panel.Any(panel.Red),
 		Shows:            "Spans, metric points and log records that collectors dropped in the time range.",
 		Bad:              "Any value above zero: dashboards and logs are incomplete.",
 		Next:             "Read \"Refused and dropped\" in row \"Telemetry pipeline\".",

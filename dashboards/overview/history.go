@@ -1,10 +1,10 @@
 package overview
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 // history is the row about the control node's profiler. It ignores the selected cluster:
@@ -18,10 +18,11 @@ func history() panel.Row {
 			Next:  "See the status page for why the last run failed.",
 		}, daemon(sinceSuccess(), "since last success").Instant()),
 		panel.Stat(panel.Spec{
-			Title: "Runs overdue", Unit: panel.UnitCount, Width: 3, Limits: limits.OverdueRuns().Steps(),
+			Title: "Runs overdue", Unit: panel.UnitCount, Width: 3, Limits: panel.StepsOf(rules.ProfilerOverdue),
 			Shows: "Full run intervals since the profiler's last successful run.",
-			Bad:   "Two or more: runs fail, hang, or take longer than their interval, or the profiler is down.",
-			Next:  "Compare with \"Duration of a run\", then read the log of the workload profiler with kubectl on the control node.",
+			Bad: panel.Bad(rules.ProfilerOverdue, "{warn} the interval or more: runs fail, hang, or take longer than their interval, or the "+
+				"profiler is down."),
+			Next: "Compare with \"Duration of a run\", then read the log of the workload profiler with kubectl on the control node.",
 		}, daemon("floor(("+sinceSuccess()+") / max(last_over_time("+serve.MetricInterval+"[$__range])))", "overdue").Instant()),
 		panel.Stat(panel.Spec{
 			Title: "Runs by result", Unit: panel.UnitCount, Width: 5,
@@ -43,7 +44,7 @@ func history() panel.Row {
 			Next: "Check profiler.clusterStates and profiler.nameFilter in the configuration.",
 		}, ofLastRun(serve.MetricClusters, "clusters"), ofLastRun(serve.MetricApplications, "attempts")),
 		panel.Stat(panel.Spec{
-			Title: "Not read", Unit: panel.UnitCount, Width: 3, Limits: limits.Any(panel.Orange),
+			Title: "Not read", Unit: panel.UnitCount, Width: 3, Limits: panel.Any(panel.Orange),
 			Shows: "Clusters, applications and endpoints that the profiler's last run could not read.",
 			Bad:   "Any that persist: each run retries them, until EMR deletes their history after 30 days.",
 			Next:  "See the status page for the list and the reasons.",

@@ -3,10 +3,10 @@ package overview
 import (
 	"slices"
 
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 const hostLegend = "{{host_name}} ({{node_role}})"
@@ -42,7 +42,7 @@ func memoryShare() string {
 }
 
 func loadPerCore() string {
-	return scope.PerHost().Max(hosts().Metric("system_cpu_load_average_1m")) + " / " +
+	return scope.PerHost().Max(hosts().Metric("system_cpu_load_average_5m")) + " / " +
 		scope.PerHost().Max(hosts().Metric("system_cpu_logical_count"))
 }
 
@@ -72,23 +72,24 @@ func processorPanels() []panel.Panel {
 			Next:  "Open the CPU profile of the host's JVMs to see which code runs.",
 		}, panel.Metrics(cpuBusy(), hostLegend)),
 		panel.TimeSeries(panel.Spec{
-			Title: "Load per core", Unit: panel.UnitCount, Width: 12, Limits: limits.LoadPerCore().Steps(), Links: hostLinks(),
-			Shows: "Load average over one minute, divided by the number of cores.",
-			Bad:   "Above two for minutes: tasks queue for CPU or disk.",
+			Title: "Load per core", Unit: panel.UnitCount, Width: 12, Limits: panel.StepsOf(rules.LoadPerCore), Links: hostLinks(),
+			Shows: "Load average over five minutes divided by the number of cores.",
+			Bad:   panel.Bad(rules.LoadPerCore, "{warn} the cores or more: tasks queue for CPU or disk. From {critical} on, act."),
 			Next:  "Lower spark.executor.cores, or request as many vcores per container as it uses.",
 		}, panel.Metrics(loadPerCore(), hostLegend)),
 		panel.TimeSeries(panel.Spec{
-			Title: "I/O wait and steal", Unit: panel.UnitShare, Width: 12, Limits: limits.IOWait().Steps(), Links: hostLinks(),
+			Title: "I/O wait and steal", Unit: panel.UnitShare, Width: 12, Limits: panel.StepsOf(rules.IOWait), Links: hostLinks(),
 			Shows: "Share of CPU time spent waiting for I/O, and taken by the hypervisor (steal).",
-			Bad:   "More than 10 % I/O wait: a disk is the bottleneck. Any steal: the instance has used up its CPU credits.",
-			Next:  "Read \"Disk latency\"; for steal, choose another instance type.",
+			Bad: panel.Bad(rules.IOWait, "{warn} I/O wait or more: a disk is the bottleneck; from {critical} on, act. Any steal: the instance "+
+				"has used up its CPU credits."),
+			Next: "Read \"Disk latency\"; for steal, choose another instance type.",
 		},
 			panel.Metrics(cpuShare("wait"), "I/O wait: "+hostLegend),
 			panel.Metrics(cpuShare("steal"), "steal: "+hostLegend)),
 		panel.TimeSeries(panel.Spec{
-			Title: "Memory usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.HostMemory().Steps(), Links: hostLinks(),
+			Title: "Memory usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.StepsOf(rules.HostMemory), Links: hostLinks(),
 			Shows: "Memory in use as a share of the host's memory, without the page cache.",
-			Bad:   "Above 90 %: the kernel's OOM killer is about to kill a process.",
+			Bad:   panel.Bad(rules.HostMemory, "{warn} or more; from {critical} on, the kernel's OOM killer is about to kill a process."),
 			Next:  "Add up executor memory and memoryOverhead of the host's containers, and lower one of them.",
 		}, panel.Metrics(memoryShare(), hostLegend)),
 	}
@@ -97,9 +98,9 @@ func processorPanels() []panel.Panel {
 func diskPanels() []panel.Panel {
 	return []panel.Panel{
 		panel.TimeSeries(panel.Spec{
-			Title: "File system usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.FileSystem().Steps(), Links: hostLinks(),
+			Title: "File system usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.StepsOf(rules.DiskFull), Links: hostLinks(),
 			Shows: "Used space by mount point. Reserved blocks count as used, as in YARN's own disk check.",
-			Bad:   "At 90 % YARN marks the directory as bad, and EMR may replace the node.",
+			Bad:   panel.Bad(rules.DiskFull, "{warn} or more; at {critical} YARN marks the directory as bad, and EMR may replace the node."),
 			Next:  "Look for shuffle and log files under /mnt; delete some, or give the nodes larger volumes.",
 		}, panel.Metrics(spaceShare(), "{{host_name}} {{mountpoint}}")),
 		panel.TimeSeries(panel.Spec{
@@ -110,9 +111,9 @@ func diskPanels() []panel.Panel {
 		}, panel.Metrics(scope.PerHost("device").Sum(diskRate("system_disk_weighted_io_time_seconds_total")),
 			"{{host_name}} {{device}}")),
 		panel.TimeSeries(panel.Spec{
-			Title: "Disk latency", Unit: panel.UnitSeconds, Width: 12, Limits: limits.DiskLatency().Steps(), Links: hostLinks(),
+			Title: "Disk latency", Unit: panel.UnitSeconds, Width: 12, Limits: panel.StepsOf(rules.DiskLatency), Links: hostLinks(),
 			Shows: "Mean time of a read or write, by disk, while there were any.",
-			Bad:   "0.1 s or more: shuffle reads and writes wait for the disk.",
+			Bad:   panel.Bad(rules.DiskLatency, "{warn} or more: shuffle reads and writes wait for the disk. From {critical} on, act."),
 			Next:  "Compare \"Disk throughput\" with the limit of the volume type.",
 		}, panel.Metrics(scope.PerHost("device").Sum(diskRate("system_disk_operation_time_seconds_total"))+" / ("+
 			scope.PerHost("device").Sum(diskRate("system_disk_operations_total"))+" > 0)", "{{host_name}} {{device}}")),
@@ -150,14 +151,14 @@ func networkPanels() []panel.Panel {
 			Next:  "Select that host at the top, or open its logs and profile from the row.",
 		},
 			shareColumn("CPU usage", cpuBusy(), nil),
-			shareColumn("I/O wait", cpuShare("wait"), limits.IOWait().Steps()),
+			shareColumn("I/O wait", cpuShare("wait"), panel.StepsOf(rules.IOWait)),
 			panel.Column{
-				Title: "Load per core", Unit: panel.UnitCount, Query: panel.Metrics(loadPerCore(), ""), Limits: limits.LoadPerCore().Steps(),
+				Title: "Load per core", Unit: panel.UnitCount, Query: panel.Metrics(loadPerCore(), ""), Limits: panel.StepsOf(rules.LoadPerCore),
 			},
-			shareColumn("Memory usage", memoryShare(), limits.HostMemory().Steps()),
-			shareColumn("Fullest file system", scope.PerHost().Max(spaceShare()), limits.FileSystem().Steps()),
+			shareColumn("Memory usage", memoryShare(), panel.StepsOf(rules.HostMemory)),
+			shareColumn("Fullest file system", scope.PerHost().Max(spaceShare()), panel.StepsOf(rules.DiskFull)),
 			nodeManagerColumn("Containers", "node_manager_metrics_containers_running", nil),
-			nodeManagerColumn("Bad local directories", "node_manager_metrics_bad_local_dirs", limits.Any(panel.Red))),
+			nodeManagerColumn("Bad local directories", "node_manager_metrics_bad_local_dirs", panel.Any(panel.Red))),
 	}
 }
 

@@ -1,10 +1,10 @@
 package overview
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 const (
@@ -40,16 +40,16 @@ func jvms() panel.Row {
 		}, perApplication("jvm_cpu_time_seconds_total", applicationLegend)),
 		jvmExecutors(),
 		panel.TimeSeries(panel.Spec{
-			Title: "Heap usage, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
+			Title: "Heap usage, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.StepsOf(rules.Heap), Links: applicationLinks(),
 			Shows: "Used heap as a share of the JVM's maximum heap.",
-			Bad:   "Peaks that garbage collection no longer brings down.",
+			Bad:   panel.Bad(rules.Heap, "Peaks that garbage collection no longer brings below {warn}; {critical} or more for minutes."),
 			Next:  "Read \"Live heap\". If it is high as well, the data does not fit: open the allocation profile.",
 		}, panel.Metrics(topTen(heapShare("jvm_memory_used_bytes")), executorLegend)),
 		panel.TimeSeries(panel.Spec{
-			Title: "Live heap, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
+			Title: "Live heap, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.StepsOf(rules.Heap), Links: applicationLinks(),
 			Shows: "Heap still in use after the last garbage collection, as a share of the maximum. G1 reports the old generation only " +
 				"after it was collected.",
-			Bad:  "Above 80 %: collections free little memory. One executor far above the others: data skew.",
+			Bad:  panel.Bad(rules.Heap, "{warn} or more: collections free little memory. One executor far above the others: data skew."),
 			Next: "Use more partitions, or more memory per executor core.",
 		}, panel.Metrics(topTen(heapShare("jvm_memory_used_after_last_gc_bytes")), executorLegend)),
 		jvmCollections(),
@@ -104,9 +104,9 @@ func jvmCollections() panel.Panel {
 	// "end of GC cycle" is the concurrent part of a G1 or ZGC cycle: no pause.
 	collections := applications().Metric("jvm_gc_duration_seconds_sum", scope.NotEqual("jvm_gc_action", "end of GC cycle"))
 	return panel.TimeSeries(panel.Spec{
-		Title: "GC time, top 10", Unit: panel.UnitShare, Width: 12, Limits: limits.GarbageCollection().Steps(), Links: applicationLinks(),
+		Title: "GC time, top 10", Unit: panel.UnitShare, Width: 12, Limits: panel.StepsOf(rules.JVMGC), Links: applicationLinks(),
 		Shows: "Share of wall time that a JVM spent in garbage collection.",
-		Bad:   "10 % or more: the heap is too small for what tasks keep in memory.",
+		Bad:   panel.Bad(rules.JVMGC, "{warn} or more; from {critical} on, the heap is too small for what tasks keep in memory."),
 		Next:  "Open the allocation profile, then raise spark.executor.memory or lower spark.executor.cores.",
 	}, panel.Metrics(topTen(scope.PerExecutor().Sum(scope.Rate(collections))), executorLegend))
 }

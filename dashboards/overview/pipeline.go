@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func pipeline() panel.Row {
@@ -17,10 +17,12 @@ func pipeline() panel.Row {
 func collectorPanels() []panel.Panel {
 	return []panel.Panel{
 		panel.TimeSeries(panel.Spec{
-			Title: "Collector queues by host", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.CollectorQueue().Steps(), Links: hostLinks(),
+			Title: "Collector queues by host", Unit: panel.UnitShare, Width: 12, Max: 1,
+			Limits: panel.StepsOf(rules.CollectorQueue), Links: hostLinks(),
 			Shows: "Fill level of each collector's fullest exporter queue on disk.",
-			Bad:   "On nodes: the control node is slow or unreachable. On the control node: a store is.",
-			Next:  "Open the status page. Nothing is dropped before a queue is full.",
+			Bad: panel.Bad(rules.CollectorQueue, "{warn} or more on nodes: the control node is slow or unreachable. On the control node: a "+
+				"store is."),
+			Next: "Open the status page. Nothing is dropped before a queue is full.",
 		}, panel.Metrics(queueShare(perCollector()), hostLegend)),
 		panel.TimeSeries(panel.Spec{
 			Title: "Refused and dropped", Unit: panel.UnitPerSecond, Width: 12, Links: hostLinks(),

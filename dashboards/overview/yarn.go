@@ -1,10 +1,10 @@
 package overview
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 // rootQueue selects a queue metric of the root queue, which includes all
@@ -48,10 +48,11 @@ func yarnRow() panel.Row {
 			daemon("sum("+rootQueue("queue_metrics_apps_running")+")", "running"),
 			daemon("sum("+rootQueue("queue_metrics_apps_pending")+")", "pending")),
 		panel.TimeSeries(panel.Spec{
-			Title: "Application master delay", Unit: panel.UnitMilliseconds, Width: 8, Limits: limits.MasterDelay().Steps(),
+			Title: "Application master delay", Unit: panel.UnitMilliseconds, Width: 8, Limits: panel.StepsOf(rules.MasterDelay),
 			Shows: "Mean time to launch an application master, and until it registers with the ResourceManager.",
-			Bad:   "Half a minute or more: slow localization of the application's files, or no available resources.",
-			Next:  "Check \"Containers\" for pending ones; if there are none, read the application master's log.",
+			Bad: panel.Bad(rules.MasterDelay, "{warn} or more: slow localization of the application's files, or no available resources. "+
+				"From {critical} on, act."),
+			Next: "Check \"Containers\" for pending ones; if there are none, read the application master's log.",
 		},
 			daemon("max("+clusters().Metric("cluster_metrics_am_launch_delay_avg_time")+")", "launch"),
 			daemon("max("+clusters().Metric("cluster_metrics_am_register_delay_avg_time")+")", "register")),

@@ -49,7 +49,7 @@ func TestRejectsIncompletePanels(t *testing.T) {
 		"no query":             {panel.TimeSeries(spec(nil)), "no queries"},
 		"empty query":          {panel.TimeSeries(spec(nil), panel.Metrics("", "")), "query A has no expression"},
 		"two datasources":      {panel.TimeSeries(spec(nil), query(), panel.Logs("*", 10)), "one datasource per panel"},
-		"falling limits":       {series(func(s *panel.Spec) { s.Limits = panel.WarnAt(2, 1) }), "is not above the previous"},
+		"falling limits":       {series(func(s *panel.Spec) { s.Limits = []panel.Limit{{Value: 2}, {Value: 1}} }), "is not above the previous"},
 		"narrow":               {series(func(s *panel.Spec) { s.Width = 20 }), "20 of 24 columns"},
 		"too wide":             {series(func(s *panel.Spec) { s.Width = 25 }), "overflows"},
 		"no width":             {series(func(s *panel.Spec) { s.Width = 0 }), "overflows"},

@@ -33,7 +33,7 @@ type Spec struct {
 	EmptyWhenHealthy string
 
 	Height int     // in Grafana's grid units; 0 is the kind's default
-	Limits []Limit // colour steps, ascending; the panel is green below the first
+	Limits []Limit // colour steps, ascending, as StepsOf makes them of a rule; the panel is green below the first
 	Max    float64 // upper end of the axis; 0 = from the data
 	Links  []Link  // links of each value
 	Texts  []Text  // words shown instead of values
@@ -72,17 +72,6 @@ const (
 	Yellow Color = "yellow"
 	Gray   Color = "#8e8e8e"
 )
-
-// WarnAt colours values from warn on orange and from crit on red.
-func WarnAt(warn, crit float64) []Limit {
-	return []Limit{{warn, Orange}, {crit, Red}}
-}
-
-// Below returns limits for values where less is worse: values below warn become
-// orange, those below crit red.
-func Below(warn, crit float64) []Limit {
-	return []Limit{{-1, Red}, {crit, Orange}, {warn, Green}}
-}
 
 // Text shows a word instead of a value.
 type Text struct {

@@ -2,11 +2,11 @@ package timeline
 
 import (
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 const (
@@ -43,7 +43,7 @@ func application() panel.Panel {
 		Next:  "Open the trace, which begins at the caller if it passed its trace context on.",
 	},
 		column("Wall time", platform.MetricSparkWall, nil),
-		column("Wait", platform.PhaseResourceWait.Metric(), limits.ResourceWait().Steps()))
+		column("Wait", platform.PhaseResourceWait.Metric(), panel.StepsOf(rules.ResourceWait)))
 }
 
 // runs compares the application with others of its name.
@@ -66,7 +66,7 @@ func runs() panel.Panel {
 	for _, phase := range platform.Phases() {
 		var steps []panel.Limit
 		if phase == platform.PhaseResourceWait {
-			steps = limits.ResourceWait().Steps()
+			steps = panel.StepsOf(rules.ResourceWait)
 		}
 		name, _ := word(phase)
 		columns = append(columns, column(name, phase.Metric(), steps))

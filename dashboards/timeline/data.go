@@ -4,6 +4,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func shuffle() panel.Row {
@@ -16,23 +17,36 @@ func shuffle() panel.Row {
 		}, transferred("shuffle_.*")),
 		distribution(panel.Spec{
 			Title: "Shuffle reads", Unit: panel.UnitBytes, Width: 12, Height: 8, Links: links.Job(),
-			Shows: "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
-			Bad:   "A 95th percentile of more than 200 MiB, or far above the median.",
-			Next:  "Raise spark.sql.shuffle.partitions, or split the hot key.",
+			Limits: panel.StepsOf(rules.LargeShuffleReads),
+			Shows:  "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
+			Bad:    panel.Bad(rules.LargeShuffleReads, "{warn} or more, or far above the median. From {critical} on, act."),
+			Next:   "Raise spark.sql.shuffle.partitions, or split the hot key.",
 		}, "spark_task_shuffle_read_bytes"),
 		panel.TimeSeries(panel.Spec{
-			Title: "Fetch wait", Unit: panel.UnitShare, Width: 12, Links: links.Job(),
+			Title: "Fetch wait", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.FetchWait), Links: links.Job(),
 			Shows: "Time that tasks waited for shuffle blocks, as a share of their run time.",
-			Bad:   "A fifth or more: blocks are small, or a node that serves them is overloaded.",
+			Bad:   panel.Bad(rules.FetchWait, "{warn} or more: blocks are small, or their node is overloaded. From {critical} on, act."),
 			Next:  "Look for lost executors in \"Executors removed\" and for busy disks in the EMR Overview.",
 		}, panel.Metrics(taskTimeShare("fetch_wait"), "fetch wait")),
 		panel.TimeSeries(panel.Spec{
-			Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
+			Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
 			Shows: "Bytes that ended tasks spilled per second: their size in memory and on disk.",
-			Bad:   "More on disk than the stage read: tasks sort on the disk.",
-			Next:  "Use more partitions, or more memory per task.",
+			Bad:   "Spills that last, near what tasks read in \"Shuffle throughput\" and \"Input and output\".",
+			Next:  "Read \"Spilled share\"; the trace names the stage.",
 		}, panel.Metrics(scope.By("kind").Sum(scope.PerSecond(metric("spark_task_spill_bytes_total"))), "{{kind}}")),
+		spilledShare(),
 	}}
+}
+
+func spilledShare() panel.Panel {
+	spilled := perSecond("spark_task_spill_bytes_total", scope.Equal("kind", "disk"))
+	read := perSecond("spark_task_io_bytes_total", scope.Match("direction", "input|shuffle_read"))
+	return panel.TimeSeries(panel.Spec{
+		Title: "Spilled share", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.Spill), Links: links.Job(),
+		Shows: "Bytes that ended tasks spilled to disk, as a share of those that they read as input and from shuffles.",
+		Bad:   panel.Bad(rules.Spill, "{warn} or more: tasks sort on the disk. From {critical} on, act."),
+		Next:  "Use more partitions, or more memory per task.",
+	}, panel.Metrics(spilled+" / ("+read+" > 0)", "spilled"))
 }
 
 // transferred queries the bytes of ended tasks per second, by directions that match.
@@ -40,6 +54,10 @@ func transferred(directions string) panel.Query {
 	selector := metric("spark_task_io_bytes_total", scope.Match("direction", directions))
 	return panel.Metrics(scope.By("direction").Sum(scope.PerSecond(selector)), "{{direction}}")
 }
+
+// bypasses is what keeps a write from EMR's committers, which are set by default and never rename.
+const bypasses = "what bypasses EMR's committer: a changed spark.sql.parquet.output.committer.class, Hive's writer, or custom " +
+	"partition locations."
 
 func storage() panel.Row {
 	return panel.Row{Title: "S3", Panels: []panel.Panel{
@@ -55,7 +73,7 @@ func storage() panel.Row {
 				"in flight. The parts of an upload run in parallel, and all count.",
 			Bad: "Put or multipart near the number of busy cores, or above it: tasks wait for S3. " +
 				"Rename: the committer copies objects.",
-			Next: "Rename: use the magic committer. Put: read \"S3 requests\" for retries.",
+			Next: "Rename: look for " + bypasses + " Put: read \"S3 requests\" for retries.",
 		}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}")),
 		panel.TimeSeries(panel.Spec{
 			Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
@@ -71,7 +89,7 @@ func storage() panel.Row {
 			Shows: "Requests of the S3A file system per second: objects or parts put, streams opened to read, probes (HEAD), listings, " +
 				"deletions and copies.",
 			Bad:  "Copies: the committer renames, and S3 has no rename. More probes and listings than reads and puts: many small files.",
-			Next: "Copies: use the magic committer. Small files: compact the input, write with fewer partitions.",
+			Next: "Copies: look for " + bypasses + " Small files: compact the input, write with fewer partitions.",
 		},
 			storageRate("object_put_request", "put"),
 			storageRate("stream_read_opened", "open"),
@@ -81,9 +99,10 @@ func storage() panel.Row {
 			storageRate("object_copy_requests", "copy")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Committed by S3A's committers", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
-			Shows: "Bytes that the magic and staging committers committed per second; zero with a committer that renames.",
-			Bad:   "Zero although the application writes to S3: its files are copied once more to be renamed.",
-			Next:  "Set fs.s3a.committer.name to magic, or use EMR's own committer.",
+			Shows: "Bytes that S3A's committers committed per second. EMR uses the magic one from 7.10 on; before, its own committer for EMRFS, " +
+				"which this panel does not show. Zero with a committer that renames.",
+			Bad:  "Zero although the application writes to S3: its files are copied once more to be renamed.",
+			Next: "Look for " + bypasses,
 		}, storageRate("committer_bytes_committed", "committed")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 12, Links: links.Job(),

@@ -1,10 +1,10 @@
 package timeline
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func executors() panel.Row {
@@ -29,10 +29,12 @@ func executors() panel.Row {
 		}, panel.Metrics(scope.By("state").Sum(scope.PerSecond(metric("spark_executor_core_time_seconds_total"))), "{{state}}")),
 		idleCores(),
 		distribution(panel.Spec{
-			Title: "Executor allocation latency", Unit: panel.UnitSeconds, Width: 8, Limits: limits.ResourceWait().Steps(), Links: links.Job(),
-			Shows: "Time from the request of an executor to its registration: the median and the 95th percentile.",
-			Bad:   "Minutes: the cluster adds nodes, or the queue is full.",
-			Next:  "Compare with the nodes and pending containers in the EMR Overview.",
+			Title: "Executor allocation latency", Unit: panel.UnitSeconds, Width: 8, Links: links.Job(),
+			Limits: panel.StepsOf(rules.ResourceWait),
+			Shows:  "Time from the request of an executor to its registration: the median and the 95th percentile.",
+			Bad: panel.Bad(rules.ResourceWait, "{warn} or more, which is the limit for the whole application's wait: the cluster adds nodes, or "+
+				"the queue is full. From {critical} on, act."),
+			Next: "Compare with the nodes and pending containers in the EMR Overview.",
 		}, "spark_executor_allocation_latency_seconds"),
 		panel.Stat(panel.Spec{
 			Title: "Executors removed", Unit: panel.UnitCount, Width: 8, Links: links.Job(),
@@ -47,9 +49,9 @@ func executors() panel.Row {
 func idleCores() panel.Panel {
 	cores := func(state scope.Filter) string { return counted("spark_executor_core_time_seconds_total", state) }
 	return panel.Stat(panel.Spec{
-		Title: "Idle share of cores", Unit: panel.UnitShare, Width: 8, Limits: limits.IdleCores(), Links: links.Job(),
+		Title: "Idle share of cores", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.IdleCores), Links: links.Job(),
 		Shows: "Share of the executors' core time in which a core had no task.",
-		Bad:   "Half or more: the application holds more cores than it uses.",
+		Bad:   panel.Bad(rules.IdleCores, "{warn} or more: the application holds more cores than it uses. From {critical} on, act."),
 		Next:  "Lower spark.dynamicAllocation.maxExecutors or the executors' cores; read \"Skew of the worst stage\".",
 	}, panel.Metrics(cores(scope.Equal("state", "idle"))+" / "+cores(scope.Match("state", "busy|idle")), "idle").Instant())
 }

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
@@ -11,7 +10,7 @@ import (
 func telemetry() panel.Row {
 	return panel.Row{Title: "Telemetry of the application", Panels: []panel.Panel{
 		panel.Stat(panel.Spec{
-			Title: "Accuracy of the phases", Unit: panel.UnitNone, Width: 6, Limits: limits.Any(panel.Orange), Links: links.Job(),
+			Title: "Accuracy of the phases", Unit: panel.UnitNone, Width: 6, Limits: panel.Any(panel.Orange), Links: links.Job(),
 			Texts: []panel.Text{{Value: "0", Word: "exact", Color: panel.Green}, {Value: "1", Word: "approximate", Color: panel.Orange}},
 			Shows: "Whether the phases were made from all of the application's events.",
 			Bad:   "\"approximate\": Spark dropped events, so that phases are a little off.",
@@ -42,6 +41,6 @@ func telemetry() panel.Row {
 
 // dropped shows a count that should be zero.
 func dropped(spec panel.Spec, query, legend string) panel.Panel {
-	spec.Unit, spec.Width, spec.Limits, spec.Links = panel.UnitCount, 6, limits.Any(panel.Orange), links.Job()
+	spec.Unit, spec.Width, spec.Limits, spec.Links = panel.UnitCount, 6, panel.Any(panel.Orange), links.Job()
 	return panel.Stat(spec, panel.Metrics(query, legend).Instant())
 }

@@ -1,25 +1,26 @@
 package timeline
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func indicators() panel.Row {
 	return panel.Row{Title: "Service level indicators", Panels: []panel.Panel{
 		number(panel.Spec{
-			Title: "Time to first executor", Unit: panel.UnitSeconds, Limits: limits.ResourceWait().Steps(),
+			Title: "Time to first executor", Unit: panel.UnitSeconds, Limits: panel.StepsOf(rules.ResourceWait),
 			Shows: "Time from the start of the Spark context until the first executor registered.",
-			Bad:   "Minutes: YARN had no room, or the executors do not fit on any node.",
-			Next:  "Look for pending containers in the EMR Overview, then check the scaling limits and the executors' size.",
+			Bad: panel.Bad(rules.ResourceWait, "{warn} or more: YARN had no room, or the executors do not fit on any node. "+
+				"From {critical} on, act."),
+			Next: "Look for pending containers in the EMR Overview, then check the scaling limits and the executors' size.",
 		}, total("spark_first_executor_wait_seconds"), "first executor"),
 		number(panel.Spec{
-			Title: "Wait for resources", Unit: panel.UnitSeconds, Limits: limits.ResourceWait().Steps(),
+			Title: "Wait for resources", Unit: panel.UnitSeconds, Limits: panel.StepsOf(rules.ResourceWait),
 			Shows: "All the time in which work was there and no executor to run it, also in the middle of the application.",
-			Bad:   "Five minutes or more; above ten minutes, act.",
+			Bad:   panel.Bad(rules.ResourceWait, "{warn} or more; from {critical} on, act."),
 			Next:  "\"Phase over time\" says when; \"Executors\" says whether they were lost, released, or never came.",
 		}, total(platform.PhaseResourceWait.Metric()), "wait"),
 		number(panel.Spec{

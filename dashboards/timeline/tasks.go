@@ -1,11 +1,11 @@
 package timeline
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func tasks() panel.Row {
@@ -31,15 +31,17 @@ func tasks() panel.Row {
 			Next: "Fetch wait: \"Shuffle reads\". Scheduler delay: fewer, larger tasks. CPU: open the profile.",
 		}, panel.Metrics(scope.By("component").Sum(scope.PerSecond(metric("spark_task_time_seconds_total"))), "{{component}}")),
 		panel.TimeSeries(panel.Spec{
-			Title: "Skew of the worst stage", Unit: panel.UnitTimes, Width: 8, Limits: limits.Skew().Steps(), Links: links.Job(),
-			Shows: "The largest task of the worst finished stage divided by the stage's median and mean, by time and by bytes of shuffle read.",
-			Bad:   "Above two, look; above four, act. Time without bytes: a slow host instead of skewed data.",
-			Next:  "In the trace, open the longest stage. Salt or split the hot key, or let AQE split the join.",
-		}, panel.Metrics(scope.By("measure", "of").Max(metric("spark_task_skew_ratio")), "{{measure}}, max / {{of}}")),
+			Title: "Skew of the worst stage", Unit: panel.UnitTimes, Width: 8, Limits: panel.StepsOf(rules.Skew), Links: links.Job(),
+			Shows: "The largest task of the worst finished stage divided by the stage's median one, by time and by bytes of shuffle read. The " +
+				"limit is of the 95th percentile of the time divided by the median, which is at most as large.",
+			Bad: panel.Bad(rules.Skew, "{warn} or more, look: it may be a single task. From {critical} on, act. Time without bytes: a slow host "+
+				"instead of skewed data."),
+			Next: "In the trace, open the longest stage. Salt or split the hot key, or let AQE split the join.",
+		}, panel.Metrics(scope.By("measure").Max(metric("spark_task_skew_ratio", scope.Equal("of", "median"))), "{{measure}}, max / median")),
 		panel.TimeSeries(panel.Spec{
-			Title: "GC share of task time", Unit: panel.UnitShare, Width: 8, Limits: limits.TaskCollection().Steps(), Links: links.Job(),
+			Title: "GC share of task time", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.GC), Links: links.Job(),
 			Shows: "Garbage collection as a share of the tasks' run time.",
-			Bad:   "10 % or more; above 20 %, act.",
+			Bad:   panel.Bad(rules.GC, "{warn} or more; from {critical} on, act."),
 			Next:  "Open the allocation profile; use fewer cores per executor, or more memory.",
 		}, panel.Metrics(taskTimeShare("gc"), "GC")),
 		taskFailures(),
@@ -84,9 +86,11 @@ func taskTimeShare(component string) string {
 func taskFailures() panel.Panel {
 	tasks := func(filters ...scope.Filter) string { return counted("spark_task_count_total", filters...) }
 	return panel.Stat(panel.Spec{
-		Title: "Failed share of tasks", Unit: panel.UnitShare, Width: 8, Height: 8, Limits: limits.FailedTasks().Steps(), Links: links.Job(),
-		Shows: "Tasks that failed, as a share of all that ended.",
-		Bad:   "10 % or more: the application repeats work. Spark gives up on a stage whose task failed four times.",
-		Next:  "Failed tasks have spans with their reason; read them in the trace.",
+		Title: "Failed share of tasks", Unit: panel.UnitShare, Width: 8, Height: 8, Links: links.Job(),
+		Limits: panel.StepsOf(rules.FailedTasks),
+		Shows:  "Tasks that failed, as a share of all that ended.",
+		Bad: panel.Bad(rules.FailedTasks, "{warn} or more: the application repeats work. From {critical} on, act: Spark gives up on a stage "+
+			"whose task failed four times."),
+		Next: "Failed tasks have spans with their reason; read them in the trace.",
 	}, panel.Metrics(tasks(scope.Equal("outcome", "failed"))+" / "+tasks(), "failed").Instant())
 }

@@ -22,13 +22,14 @@ type layer struct {
 func layers() []layer {
 	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
-		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "tempowal", "examples/jobs",
+		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "rules", "tempowal", "examples/jobs",
 		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
 		"internal/stepcause", "internal/steplog",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{
 		{folder: "platform", strict: true, pure: true},
+		{folder: "rules", pure: true},
 		{folder: "schema", strict: true, pure: true, imports: []string{"platform", "internal/testenv/issuer"}},
 		{folder: "schema/facts/refresh", pure: true, imports: []string{"schema", "toolchain", "internal/poll", "platform"}},
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
@@ -47,14 +48,14 @@ func layers() []layer {
 		{folder: "eventlog", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"eventlog", "platform"}},
 		{folder: "profiler", pure: true, imports: []string{
-			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "platform",
+			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "rules", "platform",
 		}},
 		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"platform"}},
 		{folder: "status", pure: true, imports: []string{"internal/poll", "internal/stepcause", "phases", "profiler/serve", "platform"}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "internal/stepcause", "internal/steplog", "status", "platform"}},
-		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "profiler/serve", "redelivery", "schema", "platform"}},
+		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "profiler/serve", "redelivery", "rules", "schema", "platform"}},
 		{folder: "observe", strict: true, pure: true, imports: []string{"schema", "platform"}},
 		{folder: "observe/pulumiemr", imports: []string{"observe", "platform"}},
 		{folder: "observe/check", pure: true, imports: []string{"observe", "schema/facts", "platform"}},

@@ -1,0 +1,4 @@
+package panel
+
+// Steps is steps, for limits that no rule has.
+var Steps = steps
