@@ -18,9 +18,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
-var judgeHelp = fmt.Sprintf(`Judges the applications in the tables by the rules (docs/reference/rules.md), and writes what it finds to the table findings.
-It reads no event log and no history server. Every run ends with the same: use this command after a new version has brought
-other rules, or to see the counts. What has been judged by the present rules, and has not changed since, is left as it is.
+var judgeHelp = fmt.Sprintf(`Judges the applications in the tables by the rules (docs/reference/rules.md), and writes what it finds to the table
+findings. It reads no event log and no history server. Every run ends with the same: use this command after a new version
+has brought other rules. What has been judged by the present rules, and has not changed since, is left as it is.
 
 Exit codes: %d all have been judged; %d rows of some applications cannot be read: the output names them; %d the tables cannot
 be read or written; %d invalid options.`, run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
@@ -70,7 +70,8 @@ func printJudged(out io.Writer, s judge.Summary, asJSON bool) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(out, "applications  %d in the tables, %d judged, %d already judged by these rules (%s)\n", s.Attempts, s.Judged, s.Current, s.Rules)
+	fmt.Fprintf(out, "applications  %d in the tables, %d judged, %d already judged by these rules (%s)\n",
+		s.Attempts, s.Judged, s.Current, s.Rules)
 	fmt.Fprintf(out, "findings      %s\n", countsByRule(s.Findings))
 	if len(s.NotChecked) > 0 {
 		fmt.Fprintf(out, "not checked   %s (applications; table findings has the reasons)\n", countsByRule(s.NotChecked))

@@ -13,6 +13,7 @@ import (
 // application is what the rules know of an application besides the stage at hand.
 type application struct {
 	tables.Application
+	release   string
 	settings  map[string]string // Spark properties
 	phases    map[string]tables.Phase
 	executors []tables.Executor // without the driver
@@ -23,6 +24,9 @@ type application struct {
 	runTimes map[int64]float64 // the same by stage
 	retries  []attempt         // of stages, after the first
 	failure  map[int64]string  // why the latest attempt of a stage failed
+
+	presences  []presence   // of stages
+	sequential []sequential // stages with few tasks
 }
 
 // attempt is an attempt of a stage that was not the first.
@@ -37,8 +41,10 @@ const driver = "driver"
 
 func newApplication(rows Rows) (*application, error) {
 	a := &application{
-		Application: rows.Application, settings: map[string]string{}, phases: map[string]tables.Phase{}, missing: map[rules.ID]string{},
-		failure: map[int64]string{}, runTimes: map[int64]float64{}, found: found{wall: rows.Application.DurationMillis, rules: map[rules.ID]*ofRule{}},
+		Application: rows.Application, release: rows.Release,
+		settings: map[string]string{}, phases: map[string]tables.Phase{}, missing: map[rules.ID]string{},
+		failure: map[int64]string{}, runTimes: map[int64]float64{},
+		found: found{wall: rows.Application.DurationMillis, rules: map[rules.ID]*ofRule{}},
 	}
 	for row, err := range rows.Environment {
 		if err != nil {

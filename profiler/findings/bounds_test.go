@@ -4,12 +4,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/profiler/findings"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
@@ -34,6 +36,50 @@ func TestTheMostCostlyFindingsAreKept(t *testing.T) {
 		require.EqualValues(t, stages, *f.Total)
 		require.EqualValues(t, 9000+stages-1-i, *f.Impact)
 	}
+}
+
+// What cost most time comes first, then core-hours, then what happened.
+func TestFindingsAreInOrder(t *testing.T) {
+	w := healthy()
+	for _, id := range []rules.ID{rules.Skew, rules.Spill, rules.SlowWrite, rules.DriverBound, rules.IdleCores, rules.ExecutorsLost} {
+		limits()[id].at(w)
+	}
+	all, err := findings.Judge(w.rows())
+	require.NoError(t, err)
+	var timed, bases []string
+	last := int64(math.MaxInt64)
+	for _, f := range all {
+		if f.Impact != nil {
+			require.LessOrEqual(t, *f.Impact, last)
+			last = *f.Impact
+			timed = append(timed, f.Finding)
+		} else {
+			bases = append(bases, f.Basis)
+		}
+	}
+	require.Greater(t, len(timed), 3)
+	require.Equal(t, []string{string(rules.Cores), string(rules.Event)}, bases)
+	require.NotNil(t, all[len(timed)-1].Impact, "timed ones are first")
+}
+
+// Advice is for the cluster's release.
+func TestAdviceIsForTheRelease(t *testing.T) {
+	const property = "spark.sql.parquet.output.committer.class"
+	for release, want := range map[string]bool{"": true, "emr-6.15.0": true, "emr-7.9.0": true, "emr-7.10.0": false} {
+		w := healthy()
+		limits()[rules.SlowWrite].at(w)
+		w.settings[property] = "org.apache.parquet.hadoop.ParquetOutputCommitter"
+		rows := w.rows()
+		rows.Release = release
+		all, err := findings.Judge(rows)
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, want, len(all[0].Changes) == 1, release)
+	}
+	w := healthy()
+	limits()[rules.SlowWrite].at(w)
+	found, _ := w.judge(t)
+	require.Empty(t, found[rules.SlowWrite][0].Changes, "it was not changed")
 }
 
 // What an application shows is bounded, whatever texts its program has.

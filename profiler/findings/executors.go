@@ -177,8 +177,8 @@ func memoryOverheadLow(a *application) {
 	if f == nil {
 		return
 	}
-	f.Summary = fmt.Sprintf("The processes of an executor held %s of its container's %s: YARN kills it if they need more.", size(float64(peak)),
-		size(container))
+	f.Summary = fmt.Sprintf("The processes of an executor held %s of its container's %s: YARN kills it if they need more.",
+		size(float64(peak)), size(container))
 	cite(f, executorsTable, "", "max(peak_process_tree_rss_bytes)", peak)
 	f.Advice = "Raise spark.executor.memoryOverhead."
 	a.found.add(f)

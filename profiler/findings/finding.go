@@ -104,7 +104,7 @@ func (a *application) change(f *tables.Finding, property, value string) {
 		value = c.Value
 	}
 	now := a.settings[property]
-	if strings.EqualFold(now, value) || value == "" {
+	if strings.EqualFold(now, value) || value == "" || !holds(c, a.release) {
 		return
 	}
 	f.Changes, f.Settings = append(f.Changes, property+"="+value), append(f.Settings, property+"="+now)
@@ -117,4 +117,22 @@ func (a *application) change(f *tables.Finding, property, value string) {
 		text += ", " + c.When
 	}
 	f.Advice = strings.TrimSpace(f.Advice + " Set in " + text + ".")
+}
+
+// holds reports whether a change is for a release of EMR; it is if the release is unknown.
+func holds(c rules.Change, release string) bool {
+	if release == "" {
+		return true
+	}
+	return (c.Since == "" || slices.Compare(numbers(release), numbers(c.Since)) >= 0) &&
+		(c.Until == "" || slices.Compare(numbers(release), numbers(c.Until)) <= 0)
+}
+
+// numbers returns the numbers of a release, such as emr-7.9.0.
+func numbers(release string) (all []float64) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(release, "emr-"), ".") {
+		n, _ := number(part)
+		all = append(all, n)
+	}
+	return all
 }

@@ -9,6 +9,8 @@ import (
 
 // Rows are the rows of one attempt of an application, each table in the order of its key.
 type Rows struct {
+	// Release is the cluster's EMR release, such as emr-7.10.0; empty if it is unknown.
+	Release     string
 	Application tables.Application
 	Environment iter.Seq2[tables.Environment, error]
 	Phases      iter.Seq2[tables.Phase, error]
@@ -22,7 +24,7 @@ type Rows struct {
 
 // Judge returns the findings of an attempt, the most costly first, and then a row for each
 // rule that its rows do not suffice for. Memory grows with the number of executors; of a stage
-// it holds the run time alone.
+// it holds when it ran.
 func Judge(rows Rows) ([]tables.Finding, error) {
 	a, err := newApplication(rows)
 	if err != nil {
@@ -35,8 +37,8 @@ func Judge(rows Rows) ([]tables.Finding, error) {
 		return nil, err
 	}
 	for _, judge := range []func(*application){
-		resourceWait, slowWrite, driverBound, idleCores, memoryIdle, memoryOverheadLow, executorsLost, executorMemory, executorChurn,
-		stageRetries,
+		lowParallelism, stageRetries, resourceWait, slowWrite, driverBound, idleCores, memoryIdle, memoryOverheadLow, executorsLost,
+		executorMemory, executorChurn,
 	} {
 		judge(a)
 	}
@@ -52,7 +54,7 @@ func ofStages() map[rules.ID]func(*application, *stage) *tables.Finding {
 	return map[rules.ID]func(*application, *stage) *tables.Finding{
 		rules.Skew: skew, rules.Spill: spill, rules.GC: collection, rules.FetchWait: fetchWait, rules.SmallBlocks: smallBlocks,
 		rules.LargeShuffleReads: largeShuffleReads, rules.LargePartition: largePartition, rules.TinyTasks: tinyTasks,
-		rules.LowParallelism: lowParallelism, rules.FailedTasks: failedTasks, rules.ResultLarge: largeResult,
+		rules.FailedTasks: failedTasks, rules.ResultLarge: largeResult,
 	}
 }
 
@@ -86,6 +88,7 @@ func (a *application) stages(rows Rows) error {
 			continue
 		}
 		a.sum(s)
+		a.noteParallelism(s)
 		for _, judge := range judges {
 			a.found.add(judge(a, s))
 		}

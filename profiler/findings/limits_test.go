@@ -369,7 +369,8 @@ func TestOlderRowsAreNotChecked(t *testing.T) {
 	found, unchecked := w.judge(t)
 	require.Empty(t, found)
 	for _, id := range []rules.ID{
-		rules.Skew, rules.TinyTasks, rules.FailedTasks, rules.ExecutorsLost, rules.ExecutorMemory, rules.ResourceWait, rules.SlowWrite, rules.DriverBound,
+		rules.Skew, rules.TinyTasks, rules.FailedTasks, rules.ExecutorsLost, rules.ExecutorMemory, rules.ResourceWait, rules.SlowWrite,
+		rules.DriverBound,
 	} {
 		require.NotEmpty(t, unchecked[id], id)
 	}

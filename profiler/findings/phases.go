@@ -68,7 +68,18 @@ func slowWrite(a *application) {
 		fmt.Sprintf("Writing and committing took %s (%s of the application's time).", millis(float64(row.DurationMillis)), percent(row.Ratio)),
 		"Write fewer, larger files (repartition by the partition columns, or the hint REBALANCE). Check that nothing bypasses EMR's own "+
 			"committer: a changed spark.sql.sources.commitProtocolClass or committer class, Hive's writer, or partitions at places of their own.")
+	if f != nil {
+		a.restore(f, "spark.sql.parquet.output.committer.class")
+		a.restore(f, "spark.sql.hive.convertMetastoreParquet")
+	}
 	a.found.add(f)
+}
+
+// restore advises the rule's value for a property that the application has changed.
+func (a *application) restore(f *tables.Finding, property string) {
+	if a.settings[property] != "" {
+		a.change(f, property, "")
+	}
 }
 
 // driverBound finds applications of which only the driver worked.
@@ -93,8 +104,8 @@ func stageRetries(a *application) {
 		return
 	}
 	costs(f, float64(covered(a.retries)))
-	f.Summary = fmt.Sprintf("Stages ran again after their output was lost or could not be fetched: %d further attempts, which ran for %s.",
-		len(a.retries), millis(float64(*f.Impact)))
+	f.Summary = fmt.Sprintf("Stages ran again after their output was lost or could not be fetched: %s, which took %s.",
+		counted(int64(len(a.retries)), "further attempt"), millis(float64(*f.Impact)))
 	for _, r := range a.retries[:min(len(a.retries), rules.MostOfRule)] {
 		cite(f, stagesTable, fmt.Sprintf("stage_id=%d,stage_attempt_id=%d", r.StageID, r.StageAttemptID-1), "failure_reason", r.cause)
 	}

@@ -278,7 +278,8 @@ func (a *application) pythonTime(rows Rows, python map[int64]float64, executions
 		}
 		costs(f, *f.Value*float64(known(x.DurationMillis)))
 		cite(f, nodesTable, fmt.Sprintf("sql_id=%d,metric=%s", id, pythonTime), "sum(value)", int64(python[id]))
-		f.Summary = fmt.Sprintf("Python took %s of the tasks' time of %s: %s of %s.", percent(*f.Value), x.name(), millis(python[id]), millis(run))
+		f.Summary = fmt.Sprintf("Python took %s of the tasks' time of %s: %s of %s.", percent(*f.Value), x.name(), millis(python[id]),
+			millis(run))
 		f.Advice = "Replace Python UDFs by built-in functions, which run in the JVM; else by pandas UDFs, which take batches."
 		a.change(f, "spark.sql.execution.arrow.pyspark.enabled", "")
 		a.found.add(f)

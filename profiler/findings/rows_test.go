@@ -45,7 +45,9 @@ func healthy() *world {
 		w.phases = append(w.phases, tables.Phase{Phase: phase, DurationMillis: 10 * 1000, Ratio: 0.01})
 	}
 	for _, id := range []string{"driver", "1", "2", "3", "4", "5"} {
-		w.executors = append(w.executors, tables.Executor{ExecutorID: id, HostPort: "h" + id + ":1", TotalCores: 2, AddTime: 1, PeakJVMHeap: new(int64(3 * gib))})
+		w.executors = append(w.executors, tables.Executor{
+			ExecutorID: id, HostPort: "h" + id + ":1", TotalCores: 2, AddTime: 1, PeakJVMHeap: new(int64(3 * gib)),
+		})
 	}
 	w.executors[0].TotalCores = 0
 	w.stages = []tables.StageRow{{

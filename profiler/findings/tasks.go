@@ -45,43 +45,6 @@ func middle(quantiles []float64) float64 {
 	return quantiles[tables.Median]
 }
 
-// lowParallelism finds stages with fewer tasks than the executors had cores meanwhile. The
-// impact is what the stage would have saved had all cores shared its work.
-func lowParallelism(a *application, s *stage) *tables.Finding {
-	cores := a.cores(s.SubmissionTime, s.CompletionTime)
-	if cores <= 0 || s.NumTasks <= 0 || float64(s.ExecutorRunTime) < rules.Get(rules.LowParallelism).Floor(rules.MinRunTime) {
-		return nil
-	}
-	share := float64(s.NumTasks) / cores
-	f := ofStage(rules.LowParallelism, s, share)
-	if f == nil {
-		return nil
-	}
-	costsShare(f, s, 1-share)
-	f.Summary = fmt.Sprintf("%s had %d tasks for %.0f cores.", s.title(), s.NumTasks, cores)
-	s.cite(f, "num_tasks", s.NumTasks)
-	s.cite(f, "duration_ms", known(s.DurationMillis))
-	switch {
-	case s.ShuffleReadBytes > 0:
-		f.Advice = "Use as many partitions as the application has cores, or a multiple."
-		cores := fmt.Sprint(max(1, known(a.MaxTotalCores)))
-		if now, set := number(a.settings["spark.sql.shuffle.partitions"]); set && now < float64(known(a.MaxTotalCores)) {
-			a.change(f, "spark.sql.shuffle.partitions", cores)
-		}
-		if now, set := number(a.settings["spark.default.parallelism"]); set && now < float64(known(a.MaxTotalCores)) {
-			a.change(f, "spark.default.parallelism", cores)
-		}
-	case s.InputBytes > 0:
-		f.Advice = "Read smaller partitions, if the files can be split; else write more files, or call repartition after reading."
-		if each := float64(s.InputBytes) / cores; each >= rules.Get(rules.LowParallelism).Floor(rules.MinPartition) {
-			a.change(f, "spark.sql.files.maxPartitionBytes", fmt.Sprint(int64(each)))
-		}
-	default:
-		f.Advice = "Give the source more partitions (numSlices, numPartitions), or call repartition."
-	}
-	return f
-}
-
 // failedTasks finds stages whose tasks fail. Those that ran again because their executor was
 // lost with their output had not failed.
 func failedTasks(a *application, s *stage) *tables.Finding {

@@ -15,6 +15,14 @@ func percent(share float64) string { return rules.Format(share, rules.Share) }
 
 func count(n int64) string { return rules.Format(float64(n), rules.Count) }
 
+// counted returns a number of things; one is in the singular.
+func counted(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + one + "s"
+}
+
 // number parses a setting that is a number.
 func number(setting string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(setting), 64)

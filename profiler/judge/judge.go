@@ -46,6 +46,7 @@ type Failure struct {
 func All(ctx context.Context, l *lake.Lake, done func(Summary)) (Summary, error) {
 	version := findings.Version()
 	s := Summary{Findings: map[rules.ID]int64{}, NotChecked: map[rules.ID]int64{}, Rules: version, Failed: []Failure{}}
+	of := releases{lake: l, known: map[tables.Cluster]string{}}
 	for held, err := range l.Attempts(ctx) {
 		if err != nil {
 			return s, err // names the manifest
@@ -56,19 +57,32 @@ func All(ctx context.Context, l *lake.Lake, done func(Summary)) (Summary, error)
 		s.Attempts++
 		if held.Judged == version {
 			s.Current++
-		} else if err := s.judge(ctx, l, held, version); err != nil {
+		} else if err := s.judge(ctx, &of, held, version); err != nil {
 			return s, err
 		}
 		if done != nil {
 			done(s)
 		}
 	}
-	return s, nil
+	if len(s.Failed) > 0 {
+		return s, nil // the next run tries again
+	}
+	return s, l.SetJudgedBy(ctx, version)
 }
 
-func (s *Summary) judge(ctx context.Context, l *lake.Lake, held *lake.Held, version string) error {
+// Changed is All, unless nothing has changed since all attempts were judged by the present
+// rules: then it reads one small object.
+func Changed(ctx context.Context, l *lake.Lake) (Summary, error) {
+	by, err := l.JudgedBy(ctx)
+	if err != nil || by == findings.Version() {
+		return Summary{Rules: findings.Version()}, err // the error names the object
+	}
+	return All(ctx, l, nil)
+}
+
+func (s *Summary) judge(ctx context.Context, of *releases, held *lake.Held, version string) error {
 	id := held.ID()
-	found, err := Attempt(ctx, held)
+	found, err := attempt(ctx, held, of.of(ctx, id.Cluster))
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -76,7 +90,7 @@ func (s *Summary) judge(ctx context.Context, l *lake.Lake, held *lake.Held, vers
 		s.Failed = append(s.Failed, Failure{id.ClusterID, id.ApplicationID, id.AttemptID, err.Error()})
 		return nil
 	}
-	written, err := l.SetFindings(ctx, id, found, version)
+	written, err := of.lake.SetFindings(ctx, id, found, version)
 	if err != nil {
 		return err // names the attempt
 	}
@@ -102,9 +116,33 @@ func (s *Summary) judge(ctx context.Context, l *lake.Lake, held *lake.Held, vers
 	return nil
 }
 
-// Attempt returns the findings of an attempt from its rows in the lake.
-func Attempt(ctx context.Context, held *lake.Held) ([]tables.Finding, error) {
+// releases looks up the EMR releases of clusters.
+type releases struct {
+	lake  *lake.Lake
+	known map[tables.Cluster]string
+}
+
+// of returns the release of a cluster, "" if it is unknown: advice then is for all releases.
+func (r *releases) of(ctx context.Context, id tables.Cluster) string {
+	release, known := r.known[id]
+	if known {
+		return release
+	}
+	if held, err := r.lake.Cluster(ctx, id); err == nil && held != nil {
+		for row, err := range lake.ReadHeld[tables.ClusterSummary](ctx, held) {
+			if err == nil && row.ReleaseLabel != nil {
+				release = *row.ReleaseLabel
+			}
+		}
+	}
+	r.known[id] = release
+	return release
+}
+
+// attempt returns the findings of an attempt from its rows in the lake.
+func attempt(ctx context.Context, held *lake.Held, release string) ([]tables.Finding, error) {
 	rows := findings.Rows{
+		Release:     release,
 		Environment: lake.ReadHeld[tables.Environment](ctx, held),
 		Phases:      lake.ReadHeld[tables.Phase](ctx, held),
 		Executors:   lake.ReadHeld[tables.Executor](ctx, held),

@@ -143,6 +143,11 @@ func (b *Batch) commit(ctx context.Context, files map[tables.Name]*spool) (Writt
 	written.Final = b.manifest.Final
 	changed, stale := b.manifest.differences(before)
 	if len(changed)+len(stale) > 0 {
+		if b.scope == tables.OfAttempt {
+			if err := b.lake.setUnjudged(ctx); err != nil {
+				return written, err
+			}
+		}
 		intent := b.manifest
 		intent.Writing, intent.Stale = true, stale
 		if err := b.lake.writeManifest(ctx, b.key, &intent); err != nil {

@@ -64,9 +64,28 @@ func TestInterruptedAtEveryStep(t *testing.T) {
 	}
 	remove := func(l *lake.Lake) error {
 		_, err := l.Delete(t.Context(), lake.Filter{ClusterID: attempt.ClusterID}, false)
+		if err == nil {
+			err = l.SetJudgedBy(t.Context(), "v1")
+		}
 		return err
 	}
-	steps := []func(*lake.Lake) error{put(app, job), put(done, phase), put(done, job, phase), put(app), remove}
+	// judge ends a step with findings: some, others, or none.
+	judge := func(step func(*lake.Lake) error, found ...tables.Finding) func(*lake.Lake) error {
+		return func(l *lake.Lake) error {
+			err := step(l)
+			if err == nil {
+				_, err = l.SetFindings(t.Context(), attempt, found, "v1")
+			}
+			if err == nil {
+				err = l.SetJudgedBy(t.Context(), "v1")
+			}
+			return err
+		}
+	}
+	skew, spill := tables.Finding{Attempt: attempt, Finding: "skew"}, tables.Finding{Attempt: attempt, Finding: "spill"}
+	steps := []func(*lake.Lake) error{
+		judge(put(app, job), skew), judge(put(done, phase), skew, spill), judge(put(done, job, phase)), remove,
+	}
 	// in runs steps in a lake, each with a writer of its own; that of the second step dies after
 	// left changes.
 	in := func(dir string, steps []func(*lake.Lake) error, left int) (died bool) {
@@ -89,10 +108,10 @@ func TestInterruptedAtEveryStep(t *testing.T) {
 	}
 	deaths := 0
 	for _, first := range steps[:2] {
-		for _, second := range steps {
+		for _, second := range append(steps, put(done, phase)) { // the last one is not judged
 			for _, third := range steps {
 				undisturbed := t.TempDir()
-				in(undisturbed, []func(*lake.Lake) error{third}, 0)
+				in(undisturbed, []func(*lake.Lake) error{put(app), third}, 1<<30)
 				for left := 0; ; left++ {
 					dir := t.TempDir()
 					died := in(dir, []func(*lake.Lake) error{first, second, third}, left)

@@ -1,7 +1,9 @@
 package lake
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -155,4 +157,53 @@ func (m *manifest) keepFindings(before *manifest) {
 	if o, had := before.Objects[findingsTable]; had {
 		m.Objects[findingsTable] = o
 	}
+}
+
+// judgedMark is the content of the object at judgedKey.
+type judgedMark struct {
+	Judged string `json:"judged"`
+}
+
+// JudgedBy returns by what all attempts in the lake were judged; "" if some may not have been.
+func (l *Lake) JudgedBy(ctx context.Context) (string, error) {
+	raw, err := readAll(ctx, l.store, l.prefix+judgedKey)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	var mark judgedMark
+	if err == nil {
+		err = json.Unmarshal(raw, &mark)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", judgedKey, err)
+	}
+	return mark.Judged, nil
+}
+
+// SetJudgedBy notes that all attempts in the lake were judged by something, until the next
+// commit of an attempt.
+func (l *Lake) SetJudgedBy(ctx context.Context, judged string) error {
+	if before, err := l.JudgedBy(ctx); err == nil && before == judged {
+		return nil
+	}
+	raw, err := json.Marshal(judgedMark{judged})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", judgedKey, err)
+	}
+	l.mu.Lock()
+	l.unjudged = false
+	l.mu.Unlock()
+	return l.put(ctx, judgedKey, bytes.NewReader(append(raw, '\n')))
+}
+
+// setUnjudged notes that not all attempts are judged, before one of them changes.
+func (l *Lake) setUnjudged(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock() // the others wait until it is noted
+	if l.unjudged {
+		return nil
+	}
+	err := l.remove(ctx, judgedKey)
+	l.unjudged = err == nil
+	return err
 }

@@ -48,8 +48,9 @@ type Lake struct {
 	prefix string
 	lease  atomic.Pointer[Lease]
 
-	mu   sync.Mutex
-	open map[string]bool // manifest keys of open batches
+	mu       sync.Mutex
+	open     map[string]bool // manifest keys of open batches
+	unjudged bool            // the store says that not all attempts are judged
 }
 
 // Open returns the lake under a prefix, which is empty or ends in a slash. A lake that

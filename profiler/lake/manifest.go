@@ -84,6 +84,7 @@ const (
 	attemptManifests = "_manifest/attempts/"
 	clusterManifests = "_manifest/clusters/"
 	leaseKey         = "_manifest/writer.json"
+	judgedKey        = "_manifest/judged.json"
 )
 
 // maxPart is the maximum length of a part of a file's name, in bytes: names stay below a file

@@ -75,7 +75,7 @@ func (r *runner) run(ctx context.Context) error {
 
 // judge judges what the run has read, and what was judged by other rules.
 func (r *runner) judge(ctx context.Context) {
-	judged, err := judge.All(ctx, r.lake, nil)
+	judged, err := judge.Changed(ctx, r.lake)
 	if err != nil && ctx.Err() == nil {
 		r.fatal = err
 	}

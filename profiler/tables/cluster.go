@@ -81,8 +81,8 @@ type Finding struct {
 	Limit      *float64 `parquet:"limit_value,optional" doc:"the rule's limit that it is at or beyond, in unit"`
 	Unit       string   `parquet:"unit,optional,dict" doc:"share (0 to 1), times, s, ms, bytes, core-hours or count"`
 	CoreHours  *float64 `parquet:"core_hours,optional" doc:"core-hours that it cost, of findings with the basis core"`
-	Changes    []string `parquet:"changes,list" doc:"settings that cure it, as property=value"`
-	Settings   []string `parquet:"settings,list" doc:"the same properties as they were set, as property=value; without a value if not set"`
+	Changes    []string `parquet:"changes,list,optional" doc:"settings that cure it, as property=value"`
+	Settings   []string `parquet:"settings,list,optional" doc:"the same properties as they were set, as property=value; without a value if not set"`
 	Total      *int64   `parquet:"total,optional" doc:"findings of the rule in this attempt, with those that were left out since they cost least"`
 	NotChecked string   `parquet:"not_checked,optional" doc:"why the rule was not judged; null for a finding"`
 	Rules      string   `parquet:"rules,optional,dict" doc:"version of the rules"`

@@ -45,7 +45,7 @@ func historyLessons() []lesson {
 		}, {
 			"The rule of skew fires on nearly every stage with many tasks.",
 			"A stage must also take a part of the run, and the finding says what it cost.",
-			[]string{"profiler/findings TestSkew", "profiler/findings TestJudge"},
+			[]string{"profiler/findings TestSkew", "profiler/judge TestFindingsOfLogs"},
 		}, {
 			"A session expires, and the rest of the cluster is lost.",
 			"A new presigned URL is asked for, once for all requests, and the same page is read again.",
