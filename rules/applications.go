@@ -5,6 +5,8 @@ const (
 	ResourceWait ID = "resource_wait"
 	SlowWrite    ID = "write_slow"
 	DriverBound  ID = "driver_bound"
+	RenameCommit ID = "rename_commit"
+	S3Throttled  ID = "s3_throttled"
 )
 
 // MinPhase is a floor of the rules of phases.
@@ -59,6 +61,38 @@ func applications() []Rule {
 				job("spark.sql.sources.parallelPartitionDiscovery.threshold", "32", "if it was raised and the driver lists many paths"),
 				job("spark.scheduler.mode", "FAIR", "if the program can start independent jobs from several threads"),
 			},
+		},
+		{
+			ID: RenameCommit, Title: "Commits by copying", Subject: OfApplication, Unit: Count,
+			Signal:  "objects that the S3A file system copied: a rename in S3 is a copy",
+			Metrics: []string{"hadoop_s3a_object_copy_requests_total"},
+			Limit:   Limit{1, 1},
+			Route:   Note,
+			Sources: []Source{{"EMR", "magic commit protocol: the default with S3A, which renames nothing"}},
+			Changes: []Change{{
+				Classification: "spark-defaults", Property: "spark.sql.hive.convertMetastoreParquet", Value: "true", Since: "emr-7.10.0",
+				When: "if it was changed: Hive's writer bypasses EMR's committer",
+			}},
+			NotInTables: "Spark's history has nothing of S3's requests",
+		},
+		{
+			ID: S3Throttled, Title: "Throttled by S3", Subject: OfApplication, Unit: Share,
+			Signal:  "requests that S3 refused with 503 Slow Down, as a share of all",
+			Metrics: []string{"hadoop_s3a_store_io_throttled_total", "hadoop_s3a_store_io_request_total"},
+			Limit:   Limit{0.01, 0.05},
+			Route:   Page,
+			Sources: []Source{{"AWS Knowledge Center", "3,500 writes and 5,500 reads a second per prefix; the shares are own"}},
+			Changes: []Change{
+				{
+					Classification: "core-site", Property: "fs.s3a.retry.limit", Value: "14", Since: "emr-7.10.0",
+					When: "if the load cannot be spread over more prefixes, or be written as fewer files",
+				},
+				{
+					Classification: "emrfs-site", Property: "fs.s3.maxRetries", Value: "20", Until: "emr-7.9.0",
+					When: "the same for EMRFS, which reports no metrics: below 7.10 this is not checked",
+				},
+			},
+			NotInTables: "Spark's history has nothing of S3's requests",
 		},
 	}
 }

@@ -20,6 +20,9 @@ const (
 	SkewCause        FloorName = "cause_ratio"
 	SkewCauseBytes   FloorName = "cause_bytes"
 	SkewCauseRecords FloorName = "cause_records"
+	SkewLiveTasks    FloorName = "live_tasks"
+	SkewLiveTime     FloorName = "live_ms"
+	SkewLiveBytes    FloorName = "live_bytes"
 	MinRunTime       FloorName = "run_time_ms"
 	MinTasks         FloorName = "tasks"
 	MaxP95           FloorName = "p95_ms"
@@ -76,6 +79,9 @@ func stages() []Rule {
 				{SkewCause, 2, Times, "data explains the skew if the task with most has this many times the median"},
 				{SkewCauseBytes, mib, Bytes, "and more than this"},
 				{SkewCauseRecords, 1000, Count, "or, of sources that count no bytes, more records than this"},
+				{SkewLiveTasks, 3, Count, "while the application runs: tasks of the stage, at least"},
+				{SkewLiveTime, 1000, Milliseconds, "and its longest task, at least"},
+				{SkewLiveBytes, mib, Bytes, "or, for the ratio of shuffled bytes, its largest read, at least"},
 			},
 			Basis: Tail, Route: Note,
 			Sources: []Source{

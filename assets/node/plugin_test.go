@@ -215,40 +215,37 @@ func TestPluginFindsParentsAndReasons(t *testing.T) {
 		"parse 00-" + strings.Repeat("0", 32) + "-" + span + "-01": "null",
 		"parse 00-" + trace + "-0000000000000000-01":               "null",
 		"parse 00-" + strings.ToUpper(trace) + "-" + span + "-01":  "null",
-		"parse ":                            "null",
-		"parse nonsense":                    "null",
-		"configured":                        given,
-		"environment":                       other,
-		"step":                              step,
-		"cluster":                           "null",
-		"none":                              "null",
-		"session as application":            "null",
-		"session":                           given,
-		"thread":                            other,
-		"reason Executor killed by driver.": "idle or killed",
-		"reason Executor heartbeat timed out after 120000 ms":                                                                "lost",
-		"reason Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues.":          "lost",
-		"reason Container from a bad node: container_1 on host: h. Exit status: 143. Diagnostics: [2026] killed on request.": "killed",
-		"reason Container killed by YARN for exceeding physical memory limits. 1.5 GB of 1.5 GB used.":                       "memory",
-		"reason Container container_1 on host: h was preempted.":                                                             "preempted",
-		"reason Executor decommission: worker decommissioned because of kill request from HTTP endpoint":                     "decommissioned",
-		"reason Executor Process Lost":        "lost",
-		"reason Command exited with code 137": "lost",
-		"reason ":                             "other",
-		"redact":                              "load with fs.s3a.secret.key=*********(redacted), then token: *********(redacted) and user=me",
-		"redact own":                          "*********(redacted) has pin=*********(redacted) and password=x",
-		"redact words":                        "soon",
-		"redact cut":                          "0123",
-		"redact pairs":                        "4",
-		"bytes":                               "10",
-		"texts of 3 MiB":                      strconv.Itoa(platform.SpanBudgetBytes / 2 / (3 << 20)),
+		"parse ":                 "null",
+		"parse nonsense":         "null",
+		"configured":             given,
+		"environment":            other,
+		"step":                   step,
+		"cluster":                "null",
+		"none":                   "null",
+		"session as application": "null",
+		"session":                given,
+		"thread":                 other,
+		"redact":                 "load with fs.s3a.secret.key=*********(redacted), then token: *********(redacted) and user=me",
+		"redact own":             "*********(redacted) has pin=*********(redacted) and password=x",
+		"redact words":           "soon",
+		"redact cut":             "0123",
+		"redact pairs":           "4",
+		"bytes":                  "10",
+		"texts of 3 MiB":         strconv.Itoa(platform.SpanBudgetBytes / 2 / (3 << 20)),
 		"attempt container_e17_1700000000000_0042_02_000001": "2",
 		"attempt container_1700000000000_0042_01_000003":     "1",
 		"attempt null": "",
 		"accessor":     "0 null 0 [java.lang.String.gone, org.apache.spark.Absent.time]",
 	}
+	const removals = "../../profiler/fold/testdata/removals.txt"
+	texts, err := os.ReadFile(removals)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(texts)) {
+		text, class, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " > ")
+		want["reason "+text] = class
+	}
 	samples := 0
-	for line := range strings.Lines(pluginMain(t, "Tables")) {
+	for line := range strings.Lines(pluginMain(t, "Tables", removals)) {
 		input, got, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " > ")
 		if id, ok := strings.CutPrefix(input, "sample "); ok {
 			var bytes [16]byte

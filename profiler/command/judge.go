@@ -18,12 +18,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
-var judgeHelp = fmt.Sprintf(`Judges the applications in the tables by the rules (docs/reference/rules.md), and writes what it finds to the table
+const judgeAbout = `Judges the applications in the tables by the rules (docs/reference/rules.md), and writes what it finds to the table
 findings. It reads no event log and no history server. Every run ends with the same: use this command after a new version
 has brought other rules. What has been judged by the present rules, and has not changed since, is left as it is.
 
 Exit codes: %d all have been judged; %d rows of some applications cannot be read: the output names them; %d the tables cannot
-be read or written; %d invalid options.`, run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
+be read or written; %d invalid options.`
+
+var judgeHelp = fmt.Sprintf(judgeAbout, run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
 
 func judgeCommand() *cobra.Command {
 	c := newCommand("judge", "Judge the applications in the tables by the rules", judgeHelp)

@@ -60,7 +60,7 @@ var applicationID = regexp.MustCompile(`application_[0-9]+_[0-9]+`)
 
 // logs writes the logs that tests of other packages read, each under an id of its own, and
 // returns their folder and their names by application.
-func logs(t *testing.T) (dir string, names map[string]string) {
+func logs(t testing.TB) (dir string, names map[string]string) {
 	t.Helper()
 	dir, names = filepath.Join(t.TempDir(), "team-a"), map[string]string{}
 	require.NoError(t, os.Mkdir(dir, 0o755))
@@ -97,7 +97,7 @@ func logs(t *testing.T) (dir string, names map[string]string) {
 }
 
 // tablesOf reads logs into tables in a new folder.
-func tablesOf(t *testing.T, logs string) string {
+func tablesOf(t testing.TB, logs string) string {
 	t.Helper()
 	o := options(t.TempDir())
 	o.Logs = logs
@@ -213,7 +213,7 @@ func objects(t *testing.T, dir string) map[string]string {
 }
 
 // unjudged makes attempts count as judged by other rules.
-func unjudged(t *testing.T, dir string) {
+func unjudged(t testing.TB, dir string) {
 	t.Helper()
 	manifests, err := filepath.Glob(filepath.Join(dir, "_manifest/attempts/*.json"))
 	require.NoError(t, err)

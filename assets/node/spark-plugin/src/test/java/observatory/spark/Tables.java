@@ -1,5 +1,9 @@
 package observatory.spark;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.Properties;
 
 /** Prints what small functions make of each input: a test in Go knows what they should. */
@@ -9,7 +13,7 @@ public final class Tables {
 
   private Tables() {}
 
-  public static void main(String[] args) {
+  public static void main(String[] args) throws IOException {
     for (String text : new String[] {
       "00-" + T + "-" + S + "-01", " 00-" + T + "-" + S + "-00 ", "cc-" + T + "-" + S + "-03-more", "ff-" + T + "-" + S + "-01",
       "00-00000000000000000000000000000000-" + S + "-01", "00-" + T + "-0000000000000000-01", "00-" + T.toUpperCase() + "-" + S + "-01",
@@ -30,7 +34,7 @@ public final class Tables {
     System.out.println("session > " + TraceParent.ofJob(properties, other));
     properties.setProperty("traceparent", other);
     System.out.println("thread > " + TraceParent.ofJob(properties, null));
-    printReasons();
+    printReasons(Paths.get(args[0]));
     printRedactions();
     printBytes();
     Accessor gone = Accessor.of("java.lang.String", "gone");
@@ -45,20 +49,11 @@ public final class Tables {
     }
   }
 
-  private static void printReasons() {
+  /** The file has a text of each kind and its class, which profiler/fold must find as well. */
+  private static void printReasons(Path removals) throws IOException {
     String[] reasons = {"idle", "lost", "decommissioned", "killed", "preempted", "memory", "other"};
-    for (String text : new String[] {
-      "Executor killed by driver.",
-      "Executor heartbeat timed out after 120000 ms",
-      "Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues.",
-      "Container from a bad node: container_1 on host: h. Exit status: 143. Diagnostics: [2026] killed on request.",
-      "Container killed by YARN for exceeding physical memory limits. 1.5 GB of 1.5 GB used.",
-      "Container container_1 on host: h was preempted.",
-      "Executor decommission: worker decommissioned because of kill request from HTTP endpoint",
-      "Executor Process Lost",
-      "Command exited with code 137",
-      ""
-    }) {
+    for (String line : Files.readAllLines(removals)) {
+      String text = line.substring(0, line.indexOf(" > "));
       int dynamic = ExecutorStatistics.reason(text, true);
       int fixed = ExecutorStatistics.reason(text, false);
       System.out.println("reason " + text + " > " + reasons[dynamic] + (dynamic == fixed ? "" : " or " + reasons[fixed]));
