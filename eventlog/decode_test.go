@@ -186,7 +186,7 @@ func TestEventsOfAllKinds(t *testing.T) {
 		},
 		{
 			`{"Event":"SparkListenerApplicationEnd","Timestamp":5,"ExitCode":1}`,
-			&eventlog.ApplicationEnd{Time: 5},
+			&eventlog.ApplicationEnd{Time: 5, ExitCode: new(int64(1))},
 		},
 		{
 			`{"Event":"SparkListenerExecutorMetricsUpdate","a":1}`,

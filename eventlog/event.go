@@ -34,7 +34,8 @@ type ApplicationStart struct {
 //
 //easyjson:json
 type ApplicationEnd struct {
-	Time int64 `json:"Timestamp"`
+	Time     int64  `json:"Timestamp"`
+	ExitCode *int64 `json:"ExitCode"` // of the driver's program; since Spark 4.0
 }
 
 // EnvironmentUpdate carries the configuration. Spark sends it again when a job adds a file.

@@ -223,7 +223,7 @@ func TestRejectsOtherFiles(t *testing.T) {
 func TestLinesOfOtherVersions(t *testing.T) {
 	const sql = "org.apache.spark.sql.execution.ui."
 	for line, want := range map[string]eventlog.Event{
-		`{"Event":"SparkListenerApplicationEnd","Timestamp":5,"ExitCode":1}`: &eventlog.ApplicationEnd{Time: 5},
+		`{"Event":"SparkListenerApplicationEnd","Timestamp":5,"ExitCode":1}`: &eventlog.ApplicationEnd{Time: 5, ExitCode: new(int64(1))},
 		`{"Event":"` + sql + `SparkListenerSQLExecutionStart","executionId":7,"description":"d","details":"","physicalPlanDescription":"",` +
 			`"sparkPlanInfo":{"nodeName":"Execute SaveIntoDataSourceCommand","children":[]},"time":9}`: &eventlog.SQLStart{
 			ID: 7, Time: 9, Description: "d", Plan: eventlog.PlanNode{Name: "Execute SaveIntoDataSourceCommand"},

@@ -3959,6 +3959,20 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(in *j
 			} else {
 				out.Time = int64(in.Int64())
 			}
+		case "ExitCode":
+			if in.IsNull() {
+				in.Skip()
+				out.ExitCode = nil
+			} else {
+				if out.ExitCode == nil {
+					out.ExitCode = new(int64)
+				}
+				if in.IsNull() {
+					in.Skip()
+				} else {
+					*out.ExitCode = int64(in.Int64())
+				}
+			}
 		default:
 			in.SkipRecursive()
 		}
@@ -3977,6 +3991,15 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(out *
 		const prefix string = ",\"Timestamp\":"
 		out.RawString(prefix[1:])
 		out.Int64(int64(in.Time))
+	}
+	{
+		const prefix string = ",\"ExitCode\":"
+		out.RawString(prefix)
+		if in.ExitCode == nil {
+			out.RawString("null")
+		} else {
+			out.Int64(int64(*in.ExitCode))
+		}
 	}
 	out.RawByte('}')
 }

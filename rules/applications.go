@@ -2,6 +2,7 @@ package rules
 
 // Rules of applications.
 const (
+	JobFailure   ID = "job_failure"
 	ResourceWait ID = "resource_wait"
 	SlowWrite    ID = "write_slow"
 	DriverBound  ID = "driver_bound"
@@ -14,6 +15,16 @@ const MinPhase FloorName = "phase_ms"
 
 func applications() []Rule {
 	return []Rule{
+		{
+			ID: JobFailure, Title: "Failed application", Subject: OfApplication, Unit: Count,
+			Signal: "applications that failed or were killed: this one",
+			Columns: []string{
+				"applications.outcome", "applications.num_failed_jobs", "jobs.failure_reason", "stages.failure_reason", "sql.error_message",
+			},
+			Limit: Limit{1, 1},
+			Basis: Event, Route: Page, Sources: own(),
+			NotLive: "the driver's plugin cannot know the exit code; the step's own record has it",
+		},
 		{
 			ID: ResourceWait, Title: "Waiting for resources", Subject: OfApplication, Unit: Seconds,
 			Signal:  "time in which no executor could run the work that was there",

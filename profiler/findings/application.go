@@ -24,6 +24,8 @@ type application struct {
 	runTimes map[int64]float64 // the same by stage
 	retries  []attempt         // of stages, after the first
 	failure  map[int64]string  // why the latest attempt of a stage failed
+	cause    string            // why the last stage or SQL execution that failed did
+	cited    string            // the row that says so
 
 	presences  []presence   // of stages
 	sequential []sequential // stages with few tasks
@@ -80,6 +82,7 @@ func (a *application) sum(s *stage) {
 	}
 	if s.FailureReason != nil {
 		a.failure[s.StageID] = firstLine(*s.FailureReason)
+		a.cause, a.cited = a.failure[s.StageID], string(stagesTable)+"/"+s.key()+"/failure_reason="
 	}
 }
 

@@ -37,7 +37,7 @@ func Judge(rows Rows) ([]tables.Finding, error) {
 		return nil, err
 	}
 	for _, judge := range []func(*application){
-		lowParallelism, stageRetries, resourceWait, slowWrite, driverBound, idleCores, memoryIdle, memoryOverheadLow, executorsLost,
+		jobFailure, lowParallelism, stageRetries, resourceWait, slowWrite, driverBound, idleCores, memoryIdle, memoryOverheadLow, executorsLost,
 		executorMemory, executorChurn,
 	} {
 		judge(a)

@@ -178,6 +178,13 @@ func limits() map[rules.ID]limit {
 				"a short stage": func(w *world) { w.stages[0].DurationMillis = new(int64(29_999)) },
 			},
 		},
+		rules.JobFailure: {
+			at: func(w *world) { w.application.Outcome = new("failed") },
+			others: map[string]func(w *world){
+				"succeeded": func(w *world) { w.application.Outcome = new("succeeded") },
+				"unknown":   func(w *world) { w.application.Outcome = nil },
+			},
+		},
 		rules.ResourceWait: {
 			at: func(w *world) { w.phase("resource_wait", int64(get(rules.ResourceWait).Warn), 0.05) },
 			others: map[string]func(w *world){

@@ -48,6 +48,10 @@ func (a *application) queries(rows Rows) error {
 		if failed != nil {
 			return failed // names the table
 		}
+		if row.ErrorMessage != nil {
+			a.cause = firstLine(*row.ErrorMessage)
+			a.cited = fmt.Sprintf("%s/sql_id=%d/error_message=", tables.Table(&row), row.SQLID)
+		}
 		x := &execution{SQL: row}
 		x.RawJSON = ""
 		for more && err == nil && node.SQLID <= row.SQLID {

@@ -39,7 +39,7 @@ func healthy() *world {
 	w := &world{settings: map[string]string{}}
 	w.application = tables.Application{
 		Attempt:        tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001"},
-		DurationMillis: new(int64(100 * minute)), ExecutorMemory: new(int64(4 * gib)), MaxTotalCores: new(int64(10)),
+		DurationMillis: new(int64(100 * minute)), Outcome: new("succeeded"), ExecutorMemory: new(int64(4 * gib)), MaxTotalCores: new(int64(10)),
 	}
 	for _, phase := range []string{"submit", "resource_wait", "compute", "io_write", "driver", "idle"} {
 		w.phases = append(w.phases, tables.Phase{Phase: phase, DurationMillis: 10 * 1000, Ratio: 0.01})

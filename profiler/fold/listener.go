@@ -45,7 +45,8 @@ type listener struct {
 	lost            eventlog.Lost // first gap that the log itself shows, except compaction; a file denied before others
 	version         string
 	application     eventlog.ApplicationStart
-	started, ended  bool // whether ApplicationStart and ApplicationEnd were read
+	exitCode        *int64 // of the driver; nil if Spark did not write it
+	started, ended  bool   // whether ApplicationStart and ApplicationEnd were read
 	end, latest     tables.Millis
 	environments    *eventlog.EnvironmentUpdate
 	profiles        map[int64]int64 // cores per task, by resource profile
@@ -131,7 +132,7 @@ func (l *listener) handleOther(event eventlog.Event) {
 	case *eventlog.ApplicationStart:
 		l.applicationStart(e)
 	case *eventlog.ApplicationEnd:
-		l.ended, l.end = true, e.Time
+		l.ended, l.end, l.exitCode = true, e.Time, e.ExitCode
 		l.noteTime(e.Time)
 	case *eventlog.EnvironmentUpdate:
 		l.environmentUpdate(e)
@@ -216,6 +217,7 @@ func (l *listener) closeApplication() error {
 	row := &tables.Application{
 		ApplicationName: a.Name, StartTime: a.Time, EndTime: l.end, LastEventTime: l.latest, Completed: l.ended,
 		SparkVersion: l.version, SparkUser: a.User, StepID: l.options.step(l.key().ApplicationID),
+		Outcome: l.options.outcome(l.key().ApplicationID, l.exitCode),
 	}
 	if l.environments != nil {
 		applicationProperties(row, l.environments.Spark)

@@ -28,3 +28,22 @@ func TestRemoveClass(t *testing.T) {
 	require.Len(t, classes, 7, "every class")
 	require.Nil(t, removeClass(nil, true), "it was not removed")
 }
+
+// An application's outcome is that of its driver's exit code; without one, what started it
+// knows.
+func TestOutcome(t *testing.T) {
+	step := Options{OutcomeOf: func(string) string { return Killed }}
+	for _, c := range []struct {
+		options Options
+		code    *int64
+		want    *string
+	}{
+		{Options{}, nil, nil},
+		{Options{}, new(int64(0)), new(Succeeded)},
+		{step, new(int64(1)), new(Failed)},
+		{step, nil, new(Killed)},
+		{Options{OutcomeOf: func(string) string { return "" }}, nil, nil},
+	} {
+		require.Equal(t, c.want, c.options.outcome("application_1_0001", c.code))
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
@@ -20,7 +21,29 @@ func clusterFingerprint(c source.Listed, tasks bool) string {
 
 // applicationFingerprint changes when an application has to be read again.
 func applicationFingerprint(c *source.Cluster, a source.Application, tasks bool) string {
-	return fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, tasks, c.StepOf(a.ID.ApplicationID))
+	fingerprint := fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, tasks, c.StepOf(a.ID.ApplicationID))
+	if outcome := outcomeIn(c.EndOf(a.ID.ApplicationID)); outcome == fold.Failed || outcome == fold.Killed {
+		fingerprint += " outcome=" + outcome // an application ends some seconds before its step
+	}
+	return fingerprint
+}
+
+// outcomeIn returns how an application ended whose step ended in a state.
+func outcomeIn(state string) string {
+	switch types.StepState(state) {
+	case types.StepStateCompleted:
+		return fold.Succeeded
+	case types.StepStateFailed:
+		return fold.Failed
+	case types.StepStateCancelled, types.StepStateInterrupted:
+		return fold.Killed
+	case types.StepStatePending, types.StepStateCancelPending, types.StepStateRunning:
+	}
+	return ""
+}
+
+func (c *reading) outcomeOf(application string) string {
+	return outcomeIn(c.cluster.EndOf(application))
 }
 
 // enough returns the fingerprints with which an earlier run has read enough: rows of tasks

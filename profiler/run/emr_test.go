@@ -21,6 +21,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 // readLake returns the rows of a table in S3.
@@ -98,6 +99,37 @@ func TestClustersOfEMR(t *testing.T) {
 	require.Contains(t, said.text(), "2 clusters found, 2 of them already complete")
 	require.Equal(t, created, w.made(source.OpCreatePersistentUI))
 	require.Equal(t, described, w.made(source.OpDescribeCluster), "what is complete is not looked at again")
+}
+
+// The outcome of an application is that of the step that ran it and no other; a failed one has
+// a finding.
+func TestOutcomesOfApplications(t *testing.T) {
+	w := newWorld(t)
+	etl := w.cluster("etl")
+	for i := range 4 {
+		w.ran(etl, "adaptive", appID(1+i))
+	}
+	w.step(etl, appID(1))
+	w.step(etl, appID(2), appID(3))
+	failed := w.addStep(etl, busyStep)
+	for _, state := range []types.StepState{types.StepStateRunning, types.StepStateFailed} {
+		w.moveStep(etl, failed, state)
+	}
+	require.NoError(t, w.store.SetStepApplications(etl, failed, "10.0.0.5:8032", []string{appID(4)}))
+	w.end(etl, time.Hour)
+	w.run(w.options())
+	outcomes := map[string]string{}
+	for _, row := range readLake[tables.Application](w) {
+		outcomes[row.ApplicationID] = aws.ToString(row.Outcome)
+	}
+	require.Equal(t, map[string]string{appID(1): "succeeded", appID(2): "", appID(3): "", appID(4): "failed"}, outcomes)
+	for _, f := range readLake[tables.Finding](w) {
+		if f.Finding == string(rules.JobFailure) && f.NotChecked == "" {
+			require.Equal(t, appID(4), f.ApplicationID)
+			outcomes[appID(4)] = f.Severity
+		}
+	}
+	require.Equal(t, string(rules.Critical), outcomes[appID(4)])
 }
 
 func requireClusters(t *testing.T, w *world, etl, old string) {

@@ -106,6 +106,17 @@ type Application struct {
 	Err error
 }
 
+// EndOf returns the state of the step that ran an application and no other, "" if there is no
+// such step, or it has not ended.
+func (c *Cluster) EndOf(application string) string {
+	for _, step := range c.Steps {
+		if len(step.ApplicationIDs) == 1 && step.ApplicationIDs[0] == application && step.EndTime > 0 {
+			return step.State
+		}
+	}
+	return ""
+}
+
 // StepOf returns the step that started an application, "" if unknown.
 func (c *Cluster) StepOf(application string) string {
 	for _, step := range c.Steps {

@@ -29,6 +29,7 @@ type Application struct {
 	NumSQLExecutions int64    `parquet:"num_sql_executions" doc:"SQL executions"`
 	StepID           *string  `parquet:"step_id,optional,dict" doc:"EMR step that started it, from the step's own record or log; never inferred from overlapping times"`
 	TraceID          *string  `parquet:"trace_id,optional" doc:"trace of the application in Tempo (spark.observatory.traceparent)"`
+	Outcome          *string  `parquet:"outcome,optional,dict" doc:"succeeded, failed or killed, by the driver's exit code (since Spark 4.0) or the state of the step that ran it alone; null if unknown"`
 }
 
 // Job is a row of the table jobs.

@@ -1,0 +1,32 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// jobFailure finds applications that failed or were killed.
+func jobFailure(a *application) {
+	if a.Outcome == nil {
+		a.lack(rules.JobFailure, "how the application ended is unknown: Spark writes the driver's exit code since 4.0 only, and no EMR step "+
+			"ran this application alone")
+		return
+	}
+	if *a.Outcome == "succeeded" {
+		return
+	}
+	f := judged(rules.JobFailure, 1)
+	f.Summary = fmt.Sprintf("The application %s. ", map[bool]string{true: "was killed", false: "failed"}[*a.Outcome == "killed"])
+	cite(f, applicationTable, "", "outcome", *a.Outcome)
+	cite(f, applicationTable, "", "num_failed_jobs", a.NumFailedJobs)
+	if a.cause == "" {
+		f.Summary += "No job or query of it says why: its program or its environment ended it."
+		f.Advice = "Read the driver's own last lines: the step's stderr in client mode, the application master's log in cluster mode."
+	} else {
+		f.Summary += "The last failure in it: " + a.cause
+		f.Evidence = append(f.Evidence, a.cited+a.cause)
+		f.Advice = "Mend the cause; the step's record and the trace have the whole exception."
+	}
+	a.found.add(f)
+}
