@@ -6,12 +6,20 @@ const (
 	ResourceWait ID = "resource_wait"
 	SlowWrite    ID = "write_slow"
 	DriverBound  ID = "driver_bound"
+	Slower       ID = "slower_than_usual"
 	RenameCommit ID = "rename_commit"
 	S3Throttled  ID = "s3_throttled"
 )
 
-// MinPhase is a floor of the rules of phases.
-const MinPhase FloorName = "phase_ms"
+// Floors of the rules of applications.
+const (
+	MinPhase   FloorName = "phase_ms"
+	MinRuns    FloorName = "runs"
+	MostRuns   FloorName = "most_runs"
+	Deviations FloorName = "deviations"
+	Normal     FloorName = "normal"
+	MinExcess  FloorName = "excess_ms"
+)
 
 func applications() []Rule {
 	return []Rule{
@@ -72,6 +80,22 @@ func applications() []Rule {
 				job("spark.sql.sources.parallelPartitionDiscovery.threshold", "32", "if it was raised and the driver lists many paths"),
 				job("spark.scheduler.mode", "FAIR", "if the program can start independent jobs from several threads"),
 			},
+		},
+		{
+			ID: Slower, Title: "Slower than usual", Subject: OfApplication, Unit: Times,
+			Signal:  "duration divided by the median of the earlier runs of the same name; digits in names do not count",
+			Columns: []string{"applications.application_name", "applications.duration_ms", "applications.start_time", "phases.duration_ms"},
+			Limit:   Limit{1.2, 2},
+			Floors: []Floor{
+				{MinRuns, 5, Count, "earlier runs that ended by themselves, at least"},
+				{MostRuns, 20, Count, "earlier runs that are compared: the latest"},
+				{Deviations, 3, Times, "the excess, divided by the earlier runs' median absolute deviation (MAD), is at least this"},
+				{Normal, 1.4826, Times, "standard deviations per MAD of normally distributed values"},
+				{MinExcess, 60_000, Milliseconds, "the excess is at least this"},
+			},
+			Basis: Event, Route: Page,
+			Sources: []Source{{"Iglewicz and Hoaglin", "How to Detect and Handle Outliers: the modified z-score; the limits are own"}},
+			NotLive: "an application that runs has not ended",
 		},
 		{
 			ID: RenameCommit, Title: "Commits by copying", Subject: OfApplication, Unit: Count,

@@ -12,6 +12,7 @@ type Rows struct {
 	// Release is the cluster's EMR release, such as emr-7.10.0; empty if it is unknown.
 	Release     string
 	Application tables.Application
+	Earlier     []Run // see Compared
 	Environment iter.Seq2[tables.Environment, error]
 	Phases      iter.Seq2[tables.Phase, error]
 	Executors   iter.Seq2[tables.Executor, error]
@@ -34,6 +35,9 @@ func Judge(rows Rows) ([]tables.Finding, error) {
 		return nil, err
 	}
 	if err := a.queries(rows); err != nil {
+		return nil, err
+	}
+	if err := slower(a, rows.Earlier); err != nil {
 		return nil, err
 	}
 	for _, judge := range []func(*application){

@@ -1,10 +1,12 @@
 package findings_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/profiler/findings"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
@@ -183,6 +185,28 @@ func limits() map[rules.ID]limit {
 			others: map[string]func(w *world){
 				"succeeded": func(w *world) { w.application.Outcome = new("succeeded") },
 				"unknown":   func(w *world) { w.application.Outcome = nil },
+			},
+		},
+		rules.Slower: {
+			at: func(w *world) {
+				usual := int64(100 * minute / get(rules.Slower).Warn)
+				for i := range floor(rules.Slower, rules.MinRuns) {
+					w.earlier = append(w.earlier, findings.Run{ApplicationID: fmt.Sprint(i), DurationMillis: usual + i - 2})
+				}
+			},
+			others: map[string]func(w *world){
+				"a little": func(w *world) { *w.application.DurationMillis -= 2 },
+				"few runs": func(w *world) { w.earlier = w.earlier[1:] },
+				"varying runs": func(w *world) {
+					w.earlier[0].DurationMillis, w.earlier[1].DurationMillis, w.earlier[4].DurationMillis = 1, 1, 1e8
+				},
+				"killed": func(w *world) { w.application.Completed = false },
+				"short": func(w *world) {
+					for i := range w.earlier {
+						w.earlier[i].DurationMillis = 100
+					}
+					*w.application.DurationMillis = floor(rules.Slower, rules.MinExcess) + 99
+				},
 			},
 		},
 		rules.ResourceWait: {

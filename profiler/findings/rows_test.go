@@ -30,6 +30,7 @@ type world struct {
 	jobs        []tables.Job
 	sql         []tables.SQL
 	nodes       []tables.SQLNode
+	earlier     []findings.Run
 }
 
 func equal(value float64) []float64 { return []float64{value, value, value, value, value} }
@@ -39,7 +40,7 @@ func healthy() *world {
 	w := &world{settings: map[string]string{}}
 	w.application = tables.Application{
 		Attempt:        tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001"},
-		DurationMillis: new(int64(100 * minute)), Outcome: new("succeeded"), ExecutorMemory: new(int64(4 * gib)), MaxTotalCores: new(int64(10)),
+		DurationMillis: new(int64(100 * minute)), Outcome: new("succeeded"), Completed: true, ExecutorMemory: new(int64(4 * gib)), MaxTotalCores: new(int64(10)),
 	}
 	for _, phase := range []string{"submit", "resource_wait", "compute", "io_write", "driver", "idle"} {
 		w.phases = append(w.phases, tables.Phase{Phase: phase, DurationMillis: 10 * 1000, Ratio: 0.01})
@@ -105,7 +106,7 @@ func (w *world) rows() findings.Rows {
 		environment = append(environment, tables.Environment{Section: "spark", Name: name, Value: value})
 	}
 	return findings.Rows{
-		Application: w.application, Environment: sequence(environment), Phases: sequence(w.phases), Executors: sequence(w.executors),
+		Application: w.application, Earlier: w.earlier, Environment: sequence(environment), Phases: sequence(w.phases), Executors: sequence(w.executors),
 		Stages: sequence(w.stages), Summaries: sequence(w.summaries),
 		Jobs: sequence(w.jobs), SQL: sequence(w.sql), Nodes: sequence(w.nodes),
 	}

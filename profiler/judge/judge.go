@@ -47,6 +47,10 @@ func All(ctx context.Context, l *lake.Lake, done func(Summary)) (Summary, error)
 	version := findings.Version()
 	s := Summary{Findings: map[rules.ID]int64{}, NotChecked: map[rules.ID]int64{}, Rules: version, Failed: []Failure{}}
 	of := releases{lake: l, known: map[tables.Cluster]string{}}
+	earlier, err := runsIn(ctx, l)
+	if err != nil {
+		return s, err // names the table
+	}
 	for held, err := range l.Attempts(ctx) {
 		if err != nil {
 			return s, err // names the manifest
@@ -55,9 +59,11 @@ func All(ctx context.Context, l *lake.Lake, done func(Summary)) (Summary, error)
 			return s, err
 		}
 		s.Attempts++
-		if held.Judged == version {
+		compared := earlier.of(held.ID())
+		by := version + digest(compared)
+		if held.Judged == by {
 			s.Current++
-		} else if err := s.judge(ctx, &of, held, version); err != nil {
+		} else if err := s.judge(ctx, &of, held, compared, by); err != nil {
 			return s, err
 		}
 		if done != nil {
@@ -80,9 +86,9 @@ func Changed(ctx context.Context, l *lake.Lake) (Summary, error) {
 	return All(ctx, l, nil)
 }
 
-func (s *Summary) judge(ctx context.Context, of *releases, held *lake.Held, version string) error {
+func (s *Summary) judge(ctx context.Context, of *releases, held *lake.Held, earlier []findings.Run, by string) error {
 	id := held.ID()
-	found, err := attempt(ctx, held, of.of(ctx, id.Cluster))
+	found, err := attempt(ctx, held, of.of(ctx, id.Cluster), earlier)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -90,7 +96,7 @@ func (s *Summary) judge(ctx context.Context, of *releases, held *lake.Held, vers
 		s.Failed = append(s.Failed, Failure{id.ClusterID, id.ApplicationID, id.AttemptID, err.Error()})
 		return nil
 	}
-	written, err := of.lake.SetFindings(ctx, id, found, version)
+	written, err := of.lake.SetFindings(ctx, id, found, by)
 	if err != nil {
 		return err // names the attempt
 	}
@@ -140,9 +146,10 @@ func (r *releases) of(ctx context.Context, id tables.Cluster) string {
 }
 
 // attempt returns the findings of an attempt from its rows in the lake.
-func attempt(ctx context.Context, held *lake.Held, release string) ([]tables.Finding, error) {
+func attempt(ctx context.Context, held *lake.Held, release string, earlier []findings.Run) ([]tables.Finding, error) {
 	rows := findings.Rows{
 		Release:     release,
+		Earlier:     earlier,
 		Environment: lake.ReadHeld[tables.Environment](ctx, held),
 		Phases:      lake.ReadHeld[tables.Phase](ctx, held),
 		Executors:   lake.ReadHeld[tables.Executor](ctx, held),

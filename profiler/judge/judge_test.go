@@ -269,16 +269,59 @@ func TestDamagedRows(t *testing.T) {
 	from, names := logs(t)
 	dir := tablesOf(t, from)
 	unjudged(t, dir)
-	damaged, err := filepath.Glob(filepath.Join(dir, "stages/*/application_1700000000000_0003.*.parquet"))
-	require.NoError(t, err)
-	require.Len(t, damaged, 1)
-	require.NoError(t, os.WriteFile(damaged[0], []byte("no Parquet"), 0o600))
+	for table, id := range map[string]string{"stages": "application_1700000000000_0003", "applications": "application_1700000000000_0004"} {
+		damaged, err := filepath.Glob(filepath.Join(dir, table, "*", id+".*.parquet"))
+		require.NoError(t, err)
+		require.Len(t, damaged, 1)
+		require.NoError(t, os.WriteFile(damaged[0], []byte("no Parquet"), 0o600))
+	}
 	s, err := judged(t.Context(), dir)
 	require.NoError(t, err)
-	require.Equal(t, len(names)-1, s.Judged)
-	require.Len(t, s.Failed, 1)
+	require.Equal(t, len(names)-2, s.Judged)
+	require.Len(t, s.Failed, 2)
 	require.Equal(t, "application_1700000000000_0003", s.Failed[0].ApplicationID)
 	require.Contains(t, s.Failed[0].Reason, "stages/")
+	require.Contains(t, s.Failed[1].Reason, "applications/")
+}
+
+// A run that is slower than its five earlier ones has a finding, also if those are read later.
+func TestSlowerThanUsual(t *testing.T) {
+	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
+	require.NoError(t, err)
+	from := filepath.Join(t.TempDir(), "team-a")
+	require.NoError(t, os.Mkdir(from, 0o755))
+	end := regexp.MustCompile(`(ApplicationEnd","Timestamp":)(\d+)`)
+	started := regexp.MustCompile(`(ApplicationStart".*?"Timestamp":)(\d+)`)
+	add := func(n int, minutes int64) {
+		id := fmt.Sprintf("application_1700000000000_%04d", n)
+		log := started.ReplaceAllString(applicationID.ReplaceAllString(string(text), id), fmt.Sprintf("${1}%d", 1_700_000_000_000+n))
+		log = end.ReplaceAllString(log, fmt.Sprintf("${1}%d", 1_700_000_000_000+minutes*60_000))
+		require.NoError(t, os.WriteFile(filepath.Join(from, id), []byte(log), 0o600))
+	}
+	slow := func(dir string) (ids []string) {
+		for _, f := range read[tables.Finding](t, dir) {
+			if f.Finding == string(rules.Slower) {
+				require.Equal(t, string(rules.Critical), f.Severity)
+				require.Len(t, f.Evidence, 1+5+1)
+				require.Contains(t, f.Summary, "The phase driver grew most")
+				ids = append(ids, f.ApplicationID)
+			}
+		}
+		return ids
+	}
+	add(9, 30)
+	o := options(t.TempDir())
+	o.Logs = from
+	_, err = run.Run(t.Context(), aws.Config{}, o, quiet{})
+	require.NoError(t, err)
+	require.Empty(t, slow(o.Output))
+	for n := range 5 {
+		add(n, 10)
+	}
+	s, err := run.Run(t.Context(), aws.Config{}, o, quiet{})
+	require.NoError(t, err)
+	require.Equal(t, 6, s.Judged)
+	require.Equal(t, []string{"application_1700000000000_0009"}, slow(o.Output))
 }
 
 // A process that is killed while it judges leaves complete tables, and the next one the same
