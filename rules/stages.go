@@ -11,6 +11,8 @@ const (
 	FailedTasks    ID = "failed_tasks"
 	StageRetries   ID = "stage_retries"
 	ResultLarge    ID = "result_large"
+	SlowHost       ID = "slow_host"
+	Speculation    ID = "speculation_waste"
 )
 
 // Floors of the rules of stages.
@@ -24,6 +26,8 @@ const (
 	SkewLiveTime     FloorName = "live_ms"
 	SkewLiveBytes    FloorName = "live_bytes"
 	MinRunTime       FloorName = "run_time_ms"
+	MinHosts         FloorName = "hosts"
+	MinHostExcess    FloorName = "host_excess_ms"
 	MinTasks         FloorName = "tasks"
 	MaxP95           FloorName = "p95_ms"
 	MinStage         FloorName = "stage_share"
@@ -218,6 +222,35 @@ func stages() []Rule {
 				job("spark.decommission.enabled", "true", "if executors were lost with Spot or scaled-in nodes"),
 				job("spark.shuffle.io.retryWait", "15s", "if shuffle blocks could not be fetched from a busy node"),
 			},
+		},
+		{
+			ID: SlowHost, Title: "Slow host", Subject: OfStage, Unit: Times,
+			Signal: "mean duration of the tasks on one host divided by that on the median host",
+			Columns: []string{
+				"task_summaries.hosts", "task_summaries.hosts_mean_ms", "task_summaries.worst_host", "task_summaries.worst_host_tasks",
+				"task_summaries.worst_host_mean_ms", "stages.duration_ms",
+			},
+			Metrics: []string{"spark_executor_task_duration_seconds"},
+			Limit:   Limit{2, 4},
+			Floors: []Floor{
+				{MinHosts, 3, Count, "hosts of the stage's tasks, at least"},
+				{MinTasks, 15, Count, "tasks on the slow host, at least"},
+				{MinHostExcess, 1000, Milliseconds, "its mean exceeds that of the median host by this at least"},
+			},
+			Basis: Shared, Route: Note,
+			Sources: []Source{forensics("slow hosts: 3 hosts, 15 tasks, twice the median, 1 s"), {}},
+			Changes: []Change{job("spark.excludeOnFailure.enabled", "true", "if its tasks fail, too; else replace the node")},
+		},
+		{
+			ID: Speculation, Title: "Wasted speculation", Subject: OfStage, Unit: Share,
+			Signal:  "killed tasks as a share of all that ended, while speculation is on",
+			Columns: []string{"stages.num_killed_tasks", "stages.num_complete_tasks", "stages.duration_ms", "environments.value"},
+			Metrics: []string{"spark_task_count_total"},
+			Limit:   Limit{0.1, 0.3},
+			Floors:  []Floor{{MinFailed, 5, Count, "tasks that were killed, at least"}, {MinStage, 0.005, Share, "duration of the stage as a share of the wall clock, at least"}},
+			Basis:   Event, Route: Note,
+			Sources: []Source{forensics("5 tasks"), practices("speculation can duplicate or lose output in S3"), {}},
+			Changes: []Change{job("spark.speculation", "false", "")},
 		},
 		{
 			ID: ResultLarge, Title: "Large results to the driver", Subject: OfStage, Unit: Bytes,

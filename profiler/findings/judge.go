@@ -59,6 +59,7 @@ func ofStages() map[rules.ID]func(*application, *stage) *tables.Finding {
 		rules.Skew: skew, rules.Spill: spill, rules.GC: collection, rules.FetchWait: fetchWait, rules.SmallBlocks: smallBlocks,
 		rules.LargeShuffleReads: largeShuffleReads, rules.LargePartition: largePartition, rules.TinyTasks: tinyTasks,
 		rules.FailedTasks: failedTasks, rules.ResultLarge: largeResult,
+		rules.SlowHost: slowHost, rules.Speculation: speculation,
 	}
 }
 

@@ -173,6 +173,31 @@ func limits() map[rules.ID]limit {
 				"skipped": func(w *world) { w.stages[1].Status = "SKIPPED" },
 			},
 		},
+		rules.SlowHost: {
+			at: func(w *world) {
+				*w.summaries[0].WorstHostMean = 6000 * get(rules.SlowHost).Warn
+				*w.stages[0].DurationMillis = 10 * minute
+			},
+			others: map[string]func(w *world){
+				"a little":  func(w *world) { *w.summaries[0].WorstHostMean-- },
+				"two hosts": func(w *world) { *w.summaries[0].Hosts = 2 },
+				"few tasks": func(w *world) { *w.summaries[0].WorstHostTasks-- },
+				"short":     func(w *world) { *w.summaries[0].HostsMean, *w.summaries[0].WorstHostMean = 1, 1000 },
+				"unknown":   func(w *world) { w.summaries[0].HostSpread = tables.HostSpread{} },
+			},
+		},
+		rules.Speculation: {
+			at: func(w *world) {
+				w.settings["spark.speculation"] = "true"
+				w.stages[0].NumKilledTasks, w.stages[0].NumCompleteTasks = floor(rules.Speculation, rules.MinFailed), 45
+			},
+			others: map[string]func(w *world){
+				"off":           func(w *world) { w.settings = nil },
+				"fewer":         func(w *world) { w.stages[0].NumKilledTasks--; w.stages[0].NumCompleteTasks = 1 },
+				"of more":       func(w *world) { w.stages[0].NumCompleteTasks++ },
+				"a short stage": func(w *world) { w.stages[0].DurationMillis = new(int64(29_999)) },
+			},
+		},
 		rules.ResultLarge: {
 			at: func(w *world) { w.stages[0].ResultSize = int64(get(rules.ResultLarge).Warn) },
 			others: map[string]func(w *world){
@@ -394,18 +419,18 @@ func TestCriticalLimits(t *testing.T) {
 func TestOlderRowsAreNotChecked(t *testing.T) {
 	w := healthy()
 	w.phases = nil
-	w.summaries[0].DurationP95 = nil
+	w.summaries[0].DurationP95, w.summaries[0].HostSpread = nil, tables.HostSpread{}
 	w.stages[0].NumResubmittedTasks, w.stages[0].NumFailedTasks, w.stages[0].NumCompleteTasks = nil, 100, 100
 	w.remove(1, "", "Executor heartbeat timed out")
 	found, unchecked := w.judge(t)
 	require.Empty(t, found)
 	for _, id := range []rules.ID{
 		rules.Skew, rules.TinyTasks, rules.FailedTasks, rules.ExecutorsLost, rules.ExecutorMemory, rules.ResourceWait, rules.SlowWrite,
-		rules.DriverBound,
+		rules.DriverBound, rules.SlowHost,
 	} {
 		require.NotEmpty(t, unchecked[id], id)
 	}
-	require.Len(t, unchecked, 8)
+	require.Len(t, unchecked, 9)
 	w.executors[1].RemoveReason = nil // no executor was lost: none of the failed tasks ran again for that
 	found, _ = w.judge(t)
 	require.Len(t, found[rules.FailedTasks], 1)

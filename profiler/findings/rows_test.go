@@ -57,6 +57,9 @@ func healthy() *world {
 		InputBytes: 10 * gib, NumResubmittedTasks: new(int64),
 	}}
 	s := tables.TaskSummary{Stage: w.stages[0].Stage, DurationP95: new(6000.0)}
+	s.HostSpread = tables.HostSpread{
+		Hosts: new(int64(3)), HostsMean: new(6000.0), WorstHost: new("h2"), WorstHostTasks: new(int64(15)), WorstHostMean: new(6100.0),
+	}
 	for _, list := range s.Lists() {
 		*list = equal(0)
 	}

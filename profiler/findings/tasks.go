@@ -77,3 +77,52 @@ func failedTasks(a *application, s *stage) *tables.Finding {
 		"spark.excludeOnFailure.enabled=true keeps tasks away from it."
 	return f
 }
+
+// slowHost finds stages of which the tasks on one host take longer than on the others. The
+// impact is what the stage would have saved had that host been as fast as the median one.
+func slowHost(a *application, s *stage) *tables.Finding {
+	rule := rules.Get(rules.SlowHost)
+	if s.summary == nil {
+		return nil
+	}
+	h := s.summary.HostSpread
+	if h.Hosts == nil || h.HostsMean == nil || h.WorstHost == nil || h.WorstHostTasks == nil || h.WorstHostMean == nil {
+		a.lack(rules.SlowHost, "table task_summaries has no hosts: Spark's REST API does not report them, nor did earlier versions")
+		return nil
+	}
+	if float64(*h.Hosts) < rule.Floor(rules.MinHosts) || float64(*h.WorstHostTasks) < rule.Floor(rules.MinTasks) ||
+		*h.WorstHostMean-*h.HostsMean < rule.Floor(rules.MinHostExcess) {
+		return nil
+	}
+	f := ofStage(rules.SlowHost, s, *h.WorstHostMean/max(1, *h.HostsMean))
+	if f == nil {
+		return nil
+	}
+	costsShare(f, s, 1 - *h.HostsMean / *h.WorstHostMean)
+	f.Summary = fmt.Sprintf("On host %s, %s of %s took %s on average; on the median host they took %s.", *h.WorstHost,
+		counted(*h.WorstHostTasks, "task"), s.name(), millis(*h.WorstHostMean), millis(*h.HostsMean))
+	s.citeSummary(f, "worst_host", *h.WorstHost)
+	s.citeSummary(f, "worst_host_mean_ms", *h.WorstHostMean)
+	s.citeSummary(f, "hosts_mean_ms", *h.HostsMean)
+	f.Advice = "Look at the host's disks, CPU and memory in the EMR Overview at that time, and replace the node if it is worse than others."
+	return f
+}
+
+// speculation finds stages of which many tasks were killed while Spark ran copies of slow tasks.
+func speculation(a *application, s *stage) *tables.Finding {
+	rule := rules.Get(rules.Speculation)
+	if a.settings["spark.speculation"] != "true" || float64(s.NumKilledTasks) < rule.Floor(rules.MinFailed) ||
+		!a.enough(s, rule.Floor(rules.MinStage)) {
+		return nil
+	}
+	ended := s.NumKilledTasks + s.NumCompleteTasks
+	f := ofStage(rules.Speculation, s, float64(s.NumKilledTasks)/float64(ended))
+	if f == nil {
+		return nil
+	}
+	f.Summary = fmt.Sprintf("%d of %d tasks of %s were killed, mostly because a copy of theirs was faster.", s.NumKilledTasks, ended, s.name())
+	s.cite(f, "num_killed_tasks", s.NumKilledTasks)
+	f.Advice = "Copies of tasks that write to S3 can duplicate or lose output. Find out why the tasks are slow (skew, a slow host) instead."
+	a.change(f, "spark.speculation", "")
+	return f
+}

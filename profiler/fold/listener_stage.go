@@ -20,6 +20,7 @@ type stage struct {
 	// others are durations, scheduler delays and getting-result times of the other tasks: Spark
 	// includes them in the quantiles.
 	others [numMetrics][]int64
+	hosts  hosts // of successful tasks
 }
 
 // stageGroup is what the attempts of a stage share. It is dropped once all its attempts,

@@ -175,6 +175,7 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 		s.addOther(duration, delay, getting)
 		return
 	}
+	s.hosts.add(e.Host, duration)
 	s.samples.add(&sample{
 		taskDuration: duration, schedulerDelay: delay, gettingResult: getting,
 		deserializeTime: m.DeserializeTime, deserializeCPUTime: m.DeserializeCPUTime, runTime: m.RunTime, cpuTime: m.CPUTime,

@@ -41,6 +41,7 @@ func (l *listener) summarize(s *stage) *tables.TaskSummary {
 		}
 		*list = slices.Delete(*list, extra, extra+1)
 	}
+	summary.HostSpread = s.hosts.spread()
 	return summary
 }
 

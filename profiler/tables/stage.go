@@ -110,6 +110,17 @@ type TaskSummary struct {
 	Distributions
 	RawJSON     string   `parquet:"raw_json" doc:"the same as JSON, in the format of Spark's taskSummary"`
 	DurationP95 *float64 `parquet:"duration_p95,optional" doc:"95th percentile of duration, milliseconds"`
+	HostSpread
+}
+
+// HostSpread says how far the tasks of one host took longer than those of the others. It is
+// null from REST, which does not report hosts without all tasks.
+type HostSpread struct {
+	Hosts          *int64   `parquet:"hosts,optional" doc:"hosts that its successful tasks ran on; logs only"`
+	HostsMean      *float64 `parquet:"hosts_mean_ms,optional" doc:"mean duration of the tasks of the median host, milliseconds; logs only"`
+	WorstHost      *string  `parquet:"worst_host,optional,dict" doc:"host whose tasks together took most longer than as many of the median host; logs only"`
+	WorstHostTasks *int64   `parquet:"worst_host_tasks,optional" doc:"its tasks; logs only"`
+	WorstHostMean  *float64 `parquet:"worst_host_mean_ms,optional" doc:"their mean duration, milliseconds; logs only"`
 }
 
 // Distributions are the distributions of a TaskSummary (TaskMetricDistributions of Spark's REST
