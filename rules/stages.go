@@ -247,8 +247,11 @@ func stages() []Rule {
 			Columns: []string{"stages.num_killed_tasks", "stages.num_complete_tasks", "stages.duration_ms", "environments.value"},
 			Metrics: []string{"spark_task_count_total"},
 			Limit:   Limit{0.1, 0.3},
-			Floors:  []Floor{{MinFailed, 5, Count, "tasks that were killed, at least"}, {MinStage, 0.005, Share, "duration of the stage as a share of the wall clock, at least"}},
-			Basis:   Event, Route: Note,
+			Floors: []Floor{
+				{MinFailed, 5, Count, "tasks that were killed, at least"},
+				{MinStage, 0.005, Share, "duration of the stage as a share of the wall clock, at least"},
+			},
+			Basis: Event, Route: Note,
 			Sources: []Source{forensics("5 tasks"), practices("speculation can duplicate or lose output in S3"), {}},
 			Changes: []Change{job("spark.speculation", "false", "")},
 		},

@@ -40,7 +40,8 @@ func healthy() *world {
 	w := &world{settings: map[string]string{}}
 	w.application = tables.Application{
 		Attempt:        tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001"},
-		DurationMillis: new(int64(100 * minute)), Outcome: new("succeeded"), Completed: true, ExecutorMemory: new(int64(4 * gib)), MaxTotalCores: new(int64(10)),
+		DurationMillis: new(int64(100 * minute)), Outcome: new("succeeded"), Completed: true,
+		ExecutorMemory: new(int64(4 * gib)), MaxTotalCores: new(int64(10)),
 	}
 	for _, phase := range []string{"submit", "resource_wait", "compute", "io_write", "driver", "idle"} {
 		w.phases = append(w.phases, tables.Phase{Phase: phase, DurationMillis: 10 * 1000, Ratio: 0.01})
@@ -109,8 +110,9 @@ func (w *world) rows() findings.Rows {
 		environment = append(environment, tables.Environment{Section: "spark", Name: name, Value: value})
 	}
 	return findings.Rows{
-		Application: w.application, Earlier: w.earlier, Environment: sequence(environment), Phases: sequence(w.phases), Executors: sequence(w.executors),
-		Stages: sequence(w.stages), Summaries: sequence(w.summaries),
+		Application: w.application, Earlier: w.earlier, Environment: sequence(environment), Phases: sequence(w.phases),
+		Executors: sequence(w.executors),
+		Stages:    sequence(w.stages), Summaries: sequence(w.summaries),
 		Jobs: sequence(w.jobs), SQL: sequence(w.sql), Nodes: sequence(w.nodes),
 	}
 }

@@ -70,8 +70,8 @@ func slower(a *application, earlier []Run) error {
 	if f == nil {
 		return nil
 	}
-	f.Summary = fmt.Sprintf("The application took %s; the median of its %d earlier runs is %s.", millis(float64(*a.DurationMillis)), len(earlier),
-		millis(usual))
+	f.Summary = fmt.Sprintf("The application took %s; the median of its %d earlier runs is %s.",
+		millis(float64(*a.DurationMillis)), len(earlier), millis(usual))
 	cite(f, applicationTable, "", "duration_ms", *a.DurationMillis)
 	for _, r := range earlier {
 		key := fmt.Sprintf("cluster_id=%s,application_id=%s,attempt_id=%s", r.ClusterID, r.ApplicationID, r.AttemptID)

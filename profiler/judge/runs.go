@@ -87,7 +87,9 @@ func digest(earlier []findings.Run) string {
 // phasesOf reads the phases of an attempt, in milliseconds.
 func phasesOf(ctx context.Context, l *lake.Lake, id tables.Attempt) (map[string]int64, error) {
 	phases := map[string]int64{}
-	f := lake.Filter{Account: id.Account, Region: id.Region, ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID}
+	f := lake.Filter{
+		Account: id.Account, Region: id.Region, ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID,
+	}
 	for row, err := range lake.Read[tables.Phase](ctx, l, f) {
 		if err != nil {
 			return nil, err // names the table
