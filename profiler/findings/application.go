@@ -98,7 +98,7 @@ func (a *application) notChecked() (all []tables.Finding) {
 	for _, id := range slices.Sorted(maps.Keys(a.missing)) {
 		all = append(all, tables.Finding{
 			Finding: string(id), Severity: string(rules.Info), NotChecked: a.missing[id],
-			Summary: fmt.Sprintf("Not checked: %s. %s", rules.Get(id).Title, a.missing[id]),
+			Summary: fmt.Sprintf("Not checked (%s): %s.", rules.Get(id).Title, a.missing[id]),
 		})
 	}
 	return all

@@ -70,6 +70,9 @@ var (
 	phasesTable      = tables.Table((*tables.Phase)(nil))
 	executorsTable   = tables.Table((*tables.Executor)(nil))
 	nodesTable       = tables.Table((*tables.SQLNode)(nil))
+	sqlTable         = tables.Table((*tables.SQL)(nil))
+	jobsTable        = tables.Table((*tables.Job)(nil))
+	environmentTable = tables.Table((*tables.Environment)(nil))
 	applicationTable = tables.Table((*tables.Application)(nil))
 )
 

@@ -8,6 +8,7 @@ package judge
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/emr-observatory/emr-observatory/profiler/findings"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
@@ -150,14 +151,14 @@ func attempt(ctx context.Context, held *lake.Held, release string, earlier []fin
 	rows := findings.Rows{
 		Release:     release,
 		Earlier:     earlier,
-		Environment: lake.ReadHeld[tables.Environment](ctx, held),
-		Phases:      lake.ReadHeld[tables.Phase](ctx, held),
-		Executors:   lake.ReadHeld[tables.Executor](ctx, held),
-		Stages:      lake.ReadHeld[tables.StageRow](ctx, held),
-		Summaries:   lake.ReadHeld[tables.TaskSummary](ctx, held),
-		Jobs:        lake.ReadHeld[tables.Job](ctx, held),
-		SQL:         lake.ReadHeld[tables.SQL](ctx, held),
-		Nodes:       lake.ReadHeld[tables.SQLNode](ctx, held),
+		Environment: read[tables.Environment](ctx, held),
+		Phases:      read[tables.Phase](ctx, held),
+		Executors:   read[tables.Executor](ctx, held),
+		Stages:      read[tables.StageRow](ctx, held),
+		Summaries:   read[tables.TaskSummary](ctx, held),
+		Jobs:        read[tables.Job](ctx, held),
+		SQL:         read[tables.SQL](ctx, held),
+		Nodes:       read[tables.SQLNode](ctx, held),
 	}
 	read := false
 	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
@@ -170,4 +171,17 @@ func attempt(ctx context.Context, held *lake.Held, release string, earlier []fin
 		return nil, fmt.Errorf("table %s has no row of it, although its manifest says so", tables.Table(&rows.Application))
 	}
 	return findings.Judge(rows)
+}
+
+// read yields the rows of a table that findings need, with the columns that they need.
+func read[T any, P interface {
+	*T
+	tables.Row
+}](ctx context.Context, held *lake.Held) iter.Seq2[T, error] {
+	table := tables.Table(P(nil))
+	part := lake.Selection{Columns: findings.Needed(table)}
+	if table == tables.Table((*tables.SQLNode)(nil)) {
+		part.Where, part.Texts = "metric", findings.Metrics()
+	}
+	return lake.ReadSelected[T, P](ctx, held, part)
 }

@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -196,6 +197,57 @@ func TestFindingsOfLogs(t *testing.T) {
 			require.True(t, have[name][id], "%s: %s", name, id)
 		}
 	}
+}
+
+// Findings are those of whole rows: the rules name every column that decides.
+func TestColumnsSuffice(t *testing.T) {
+	from, names := logs(t)
+	l, _, err := run.Open(t.Context(), aws.Config{}, options(tablesOf(t, from)))
+	require.NoError(t, err)
+	compared := 0
+	for held, err := range l.Attempts(t.Context()) {
+		require.NoError(t, err)
+		rows := findings.Rows{
+			Environment: lake.ReadHeld[tables.Environment](t.Context(), held),
+			Phases:      lake.ReadHeld[tables.Phase](t.Context(), held),
+			Executors:   lake.ReadHeld[tables.Executor](t.Context(), held),
+			Stages:      lake.ReadHeld[tables.StageRow](t.Context(), held),
+			Summaries:   lake.ReadHeld[tables.TaskSummary](t.Context(), held),
+			Jobs:        lake.ReadHeld[tables.Job](t.Context(), held),
+			SQL:         lake.ReadHeld[tables.SQL](t.Context(), held),
+			Nodes:       lake.ReadHeld[tables.SQLNode](t.Context(), held),
+		}
+		for row, err := range lake.ReadHeld[tables.Application](t.Context(), held) {
+			require.NoError(t, err)
+			rows.Application = row
+		}
+		want, err := findings.Judge(rows)
+		require.NoError(t, err)
+		var whole, have []string
+		for _, f := range want {
+			whole = append(whole, text(t, f))
+		}
+		for f, err := range lake.ReadHeld[tables.Finding](t.Context(), held) {
+			require.NoError(t, err)
+			have = append(have, text(t, f))
+		}
+		require.ElementsMatch(t, whole, have, names[held.ApplicationID])
+		compared += len(want)
+	}
+	require.Positive(t, compared)
+}
+
+// text writes a finding; an empty list is as none.
+func text(t *testing.T, f tables.Finding) string {
+	t.Helper()
+	for _, list := range []*[]string{&f.Evidence, &f.Changes, &f.Settings} {
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
+	raw, err := json.Marshal(f)
+	require.NoError(t, err)
+	return string(raw)
 }
 
 // objects returns the contents of all files by name, but for the writer's lease.

@@ -127,7 +127,7 @@ func Read[T any, P interface {
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
-	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f))
+	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f), Selection{})
 }
 
 // Missing yields the rows of table completeness of attempts that the filter selects and that
@@ -150,7 +150,7 @@ func Missing(ctx context.Context, l *Lake, f Filter) iter.Seq2[tables.Completene
 				}
 			}
 		}
-		rowsOf[tables.Completeness](ctx, l.store, name, unread)(yield)
+		rowsOf[tables.Completeness](ctx, l.store, name, unread, Selection{})(yield)
 	}
 }
 
@@ -159,20 +159,45 @@ func ReadHeld[T any, P interface {
 	*T
 	tables.Row
 }](ctx context.Context, h *Held) iter.Seq2[T, error] {
+	return ReadSelected[T, P](ctx, h, Selection{})
+}
+
+// Selection is a part of a table.
+type Selection struct {
+	// Columns are the only ones to be read; others are then zero. If it is empty, all are.
+	Columns []string
+	// Texts, if not nil, keeps the rows that have one of these texts in the column Where, which
+	// must be one of Columns.
+	Where string
+	Texts map[string]bool
+}
+
+// ReadSelected yields rows of a table of one attempt or cluster.
+func ReadSelected[T any, P interface {
+	*T
+	tables.Row
+}](ctx context.Context, h *Held, s Selection) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
 	return rowsOf[T](ctx, h.store, name, func(yield func(string, error) bool) {
 		if o, ok := h.Objects[name]; ok {
 			yield(h.prefix+o.Key, nil)
 		}
-	})
+	}, s)
 }
 
 // rowsOf yields the rows of a table's objects.
-func rowsOf[T any](ctx context.Context, store Store, name tables.Name, keys iter.Seq2[string, error]) iter.Seq2[T, error] {
+func rowsOf[T any](
+	ctx context.Context, store Store, name tables.Name, keys iter.Seq2[string, error], s Selection,
+) iter.Seq2[T, error] {
+	read := readObject[T]
+	if len(s.Columns) > 0 {
+		p := projectionOf(reflect.TypeFor[T](), s.Columns)
+		read = func(content *fetched, yield func(T, error) bool) error { return readProjected(content, p, s, yield) }
+	}
 	return func(yield func(T, error) bool) {
 		for content, err := range fetchAhead(ctx, store, keys) {
 			if err == nil {
-				err = readObject(content, yield)
+				err = read(content, yield)
 			}
 			switch {
 			case errors.Is(err, errStop):
