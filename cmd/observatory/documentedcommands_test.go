@@ -126,6 +126,7 @@ func examples() map[string]example {
 			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
 		},
 		"bin/observatory profile run --logs eventlog/testdata/spark4 --output history":                    {executed: true},
+		"bin/observatory profile judge --output history":                                                  {executed: true},
 		"bin/observatory profile expire --output history --retention-days 365 --dry-run":                  {executed: true},
 		"bin/observatory profile delete --output history --application app-20261124085717-0000 --dry-run": {executed: true},
 		"bin/observatory profile run --aws-region us-east-1 --created-after-date 2026-11-01 --max-clusters 0 --environment prod" +

@@ -127,6 +127,7 @@ const imageEdit = "controlNode.ami=ami-0fedcba9876543210"
 // newImageKeepsTelemetry replaces the instance by another image, as
 // docs/guides/control-node.md does.
 func newImageKeepsTelemetry(t *testing.T, c *cloud, trace string) {
+	testenv.RequireLong(t, "assets/controlnode TestReplacedInstanceReusesVolume boots on such a volume; stacks/changes replaces the instance")
 	held, before := c.storedUntil(t, trace), c.plainOutputs(t)
 	n := c.up(t, imageEdit)
 	require.Equal(t, 3, n.replaced, "instance, attachment and gate: %+v", n)

@@ -108,8 +108,8 @@ func magic() map[string]string {
 // exportedWithin is how long a JVM takes to export what it does, also on a busy machine.
 const exportedWithin = platform.CollectionInterval + 5*time.Second
 
-// jobs are the suite's jobs that need nothing around them: those that write and what runs
-// concurrently; in the long form also those of whose logs phases/testdata has the like.
+// jobs are the suite's jobs that need nothing around them: those that write; in the long form
+// also those of whose logs phases/testdata has the like.
 func (c *cluster) jobs() []job {
 	pause := fmt.Sprint(exportedWithin.Seconds())
 	jobs := []job{
@@ -118,12 +118,12 @@ func (c *cluster) jobs() []job {
 		// not have the time.
 		{name: everySignal, mode: "write", args: []string{"s3a://slow-magic/out", "4", "4", "3", pause}, conf: fromAirflow(magic())},
 		{name: "rdd", mode: "rdd", args: []string{"file://" + c.path("rdd"), "4"}, inCluster: true},
-		{name: "threads", mode: "threads", args: []string{"s3a://slow-threads/out"}},
 	}
 	if !testenv.Long() {
 		return jobs
 	}
 	return append(jobs,
+		job{name: "threads", mode: "threads", args: []string{"s3a://slow-threads/out"}},
 		job{name: "client-static", mode: "compute", args: []string{"4", "no"}, conf: static()},
 		job{name: "driver", mode: "driver", args: []string{"5"}},
 		job{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
