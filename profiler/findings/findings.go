@@ -95,8 +95,8 @@ func (all *found) weighTime(f *tables.Finding) bool {
 		f.ImpactRate = new(float64(*f.Impact) / float64(*all.wall))
 	}
 	for _, law := range rules.Severities() {
-		unknown := f.ImpactRate == nil && law.Severity == rules.Warning
-		if float64(*f.Impact) >= law.Milliseconds && (unknown || f.ImpactRate != nil && *f.ImpactRate >= law.Share) {
+		enough := f.ImpactRate == nil && law.Severity == rules.Warning || f.ImpactRate != nil && *f.ImpactRate >= law.Share
+		if enough && float64(*f.Impact) >= law.Milliseconds {
 			f.Severity = string(law.Severity)
 			return true
 		}
@@ -104,17 +104,28 @@ func (all *found) weighTime(f *tables.Finding) bool {
 	return false
 }
 
-// costlier puts timed findings first, the most costly first, then those of core-hours, then
-// events, each with the critical ones first.
+// Kinds of cost, in the order in which findings are shown.
+const (
+	inTime = iota
+	inCores
+	unknown
+)
+
+func kindOfCost(f tables.Finding) int {
+	switch rules.Basis(f.Basis) {
+	case rules.Exact, rules.Shared, rules.Tail:
+		return inTime
+	case rules.Cores:
+		return inCores
+	case rules.Event:
+	}
+	return unknown
+}
+
+// costlier puts the findings first that cost most of a kind, and then the critical ones.
 func costlier(a, b tables.Finding) int {
-	order := func(f tables.Finding) int {
-		return slices.Index([]rules.Basis{rules.Exact, rules.Shared, rules.Tail, rules.Cores, rules.Event}, rules.Basis(f.Basis))
-	}
-	kind := func(f tables.Finding) int {
-		return max(order(f), slices.Index([]rules.Basis{rules.Exact, rules.Shared, rules.Tail}, rules.Tail))
-	}
 	return cmp.Or(
-		cmp.Compare(kind(a), kind(b)),
+		cmp.Compare(kindOfCost(a), kindOfCost(b)),
 		cmp.Compare(known(b.Impact), known(a.Impact)),
 		cmp.Compare(known(b.CoreHours), known(a.CoreHours)),
 		cmp.Compare(a.Severity, b.Severity), // critical before warning
@@ -133,7 +144,7 @@ func known[T int64 | float64](v *T) T {
 	return *v
 }
 
-// all returns the findings to be kept, the most costly first.
+// kept returns the findings to be shown, the most costly first.
 func (all *found) kept() (kept []tables.Finding) {
 	for _, of := range all.rules {
 		of.cut()
