@@ -191,8 +191,7 @@ func rowsOf[T any](
 ) iter.Seq2[T, error] {
 	read := readObject[T]
 	if len(s.Columns) > 0 {
-		p := projectionOf(reflect.TypeFor[T](), s.Columns)
-		read = func(content *fetched, yield func(T, error) bool) error { return readProjected(content, p, s, yield) }
+		read = func(content *fetched, yield func(T, error) bool) error { return readSelected(content, s, yield) }
 	}
 	return func(yield func(T, error) bool) {
 		for content, err := range fetchAhead(ctx, store, keys) {
