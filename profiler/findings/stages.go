@@ -91,21 +91,31 @@ func (a *application) fewerCores(f *tables.Finding) {
 	}
 }
 
-// collection finds stages whose tasks spend their time in garbage collection.
-func collection(a *application, s *stage) *tables.Finding {
+// ofRunTime returns the finding of a rule for the share of a column, in milliseconds, in the run
+// time of a stage's tasks; nil if it is within the limit. The impact is that share of the
+// stage's duration.
+func ofRunTime(id rules.ID, s *stage, column string, ms int64) *tables.Finding {
 	run := float64(s.ExecutorRunTime)
-	if run < rules.Get(rules.GC).Floor(rules.MinRunTime) {
+	if run < rules.Get(id).Floor(rules.MinRunTime) {
 		return nil
 	}
-	share := float64(s.JVMGCTime) / run
-	f := ofStage(rules.GC, s, share)
+	f := ofStage(id, s, float64(ms)/run)
 	if f == nil {
 		return nil
 	}
-	costsShare(f, s, share)
-	f.Summary = fmt.Sprintf("%s spent %s of its tasks' time in garbage collection.", s.title(), percent(share))
-	s.cite(f, "jvm_gc_time", s.JVMGCTime)
+	costsShare(f, s, *f.Value)
+	s.cite(f, column, ms)
 	s.cite(f, "executor_run_time", s.ExecutorRunTime)
+	return f
+}
+
+// collection finds stages whose tasks spend their time in garbage collection.
+func collection(a *application, s *stage) *tables.Finding {
+	f := ofRunTime(rules.GC, s, "jvm_gc_time", s.JVMGCTime)
+	if f == nil {
+		return nil
+	}
+	f.Summary = fmt.Sprintf("%s spent %s of its tasks' time in garbage collection.", s.title(), percent(*f.Value))
 	f.Advice = "Give each task more heap: raise spark.executor.memory, or lower the executors' cores. Uncache what is no longer needed."
 	a.fewerCores(f)
 	return f
@@ -113,19 +123,11 @@ func collection(a *application, s *stage) *tables.Finding {
 
 // fetchWait finds stages whose tasks wait for shuffle blocks.
 func fetchWait(a *application, s *stage) *tables.Finding {
-	run := float64(s.ExecutorRunTime)
-	if run < rules.Get(rules.FetchWait).Floor(rules.MinRunTime) {
-		return nil
-	}
-	share := float64(s.ShuffleFetchWaitTime) / run
-	f := ofStage(rules.FetchWait, s, share)
+	f := ofRunTime(rules.FetchWait, s, "shuffle_fetch_wait_time", s.ShuffleFetchWaitTime)
 	if f == nil {
 		return nil
 	}
-	costsShare(f, s, share)
-	f.Summary = fmt.Sprintf("The tasks of %s waited for shuffle blocks during %s of their time.", s.name(), percent(share))
-	s.cite(f, "shuffle_fetch_wait_time", s.ShuffleFetchWaitTime)
-	s.cite(f, "executor_run_time", s.ExecutorRunTime)
+	f.Summary = fmt.Sprintf("The tasks of %s waited for shuffle blocks during %s of their time.", s.name(), percent(*f.Value))
 	f.Advice = "Look for lost executors and busy disks on the hosts that serve the blocks; move less data through the shuffle."
 	a.change(f, "spark.reducer.maxSizeInFlight", "")
 	return f
