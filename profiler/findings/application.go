@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
@@ -38,9 +39,6 @@ type attempt struct {
 	cause    string // why the attempt before it failed; "" if it had not
 }
 
-// driver is the id of the driver among the executors (SparkContext.DRIVER_IDENTIFIER).
-const driver = "driver"
-
 func newApplication(rows Rows) (*application, error) {
 	a := &application{
 		Application: rows.Application, release: rows.Release,
@@ -66,7 +64,7 @@ func newApplication(rows Rows) (*application, error) {
 		if err != nil {
 			return nil, err // names the table
 		}
-		if row.ExecutorID != driver {
+		if row.ExecutorID != fold.DriverExecutor {
 			a.executors = append(a.executors, row)
 		}
 	}
@@ -93,7 +91,7 @@ func (a *application) lack(id rules.ID, format string, args ...any) {
 	}
 }
 
-// notChecked returns a row for each rule that could not be judged and found nothing.
+// notChecked returns a row for each rule that could not be judged, or not for every stage.
 func (a *application) notChecked() (all []tables.Finding) {
 	for _, id := range slices.Sorted(maps.Keys(a.missing)) {
 		all = append(all, tables.Finding{

@@ -10,9 +10,10 @@ import (
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
-// unplanned are the classes of removals that cost finished work, as spark_executor_removed_total
-// names them.
-var unplanned = map[string]bool{"lost": true, "killed": true, "memory": true, "other": true}
+// unplanned are the classes of removals that cost finished work.
+var unplanned = map[string]bool{
+	tables.RemovedLost: true, tables.RemovedKilled: true, tables.RemovedMemory: true, tables.RemovedOther: true,
+}
 
 // killed9 finds the exit code of a process that SIGKILL ended. EMR's executors send it to
 // themselves when their heap is full (-XX:OnOutOfMemoryError='kill -9 %p'), and the kernel does
@@ -59,7 +60,7 @@ func executorsLost(a *application) {
 		return
 	}
 	gone := a.removed(func(class, reason string) bool {
-		return unplanned[class] && class != "memory" && !killed9.MatchString(reason)
+		return unplanned[class] && class != tables.RemovedMemory && !killed9.MatchString(reason)
 	})
 	f := judged(rules.ExecutorsLost, float64(len(gone)))
 	if f == nil {
@@ -78,7 +79,7 @@ func executorMemory(a *application) {
 	if !a.classified(rules.ExecutorMemory) {
 		return
 	}
-	gone := a.removed(func(class, reason string) bool { return class == "memory" || killed9.MatchString(reason) })
+	gone := a.removed(func(class, reason string) bool { return class == tables.RemovedMemory || killed9.MatchString(reason) })
 	f := judged(rules.ExecutorMemory, float64(len(gone)))
 	if f == nil {
 		return

@@ -1,8 +1,7 @@
 package findings
 
 import (
-	"fmt"
-
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
@@ -13,11 +12,14 @@ func jobFailure(a *application) {
 			"ran this application alone")
 		return
 	}
-	if *a.Outcome == "succeeded" {
+	if *a.Outcome == tables.Succeeded {
 		return
 	}
 	f := judged(rules.JobFailure, 1)
-	f.Summary = fmt.Sprintf("The application %s. ", map[bool]string{true: "was killed", false: "failed"}[*a.Outcome == "killed"])
+	f.Summary = "The application failed. "
+	if *a.Outcome == tables.Killed {
+		f.Summary = "The application was killed. "
+	}
 	cite(f, applicationTable, "", "outcome", *a.Outcome)
 	cite(f, applicationTable, "", "num_failed_jobs", a.NumFailedJobs)
 	if a.cause == "" {

@@ -3,6 +3,7 @@ package findings
 import (
 	"iter"
 
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
@@ -89,7 +90,7 @@ func (a *application) stages(rows Rows) error {
 		if more && summary.Stage == row.Stage {
 			s.summary = &summary
 		}
-		if row.Status == "SKIPPED" || row.Status == "PENDING" {
+		if !fold.Ran(row.Status) {
 			continue
 		}
 		a.sum(s)

@@ -6,21 +6,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
-// Values of tables.Phase.Phase.
-const (
-	phaseWait   = "resource_wait"
-	phaseWrite  = "io_write"
-	phaseDriver = "driver"
-)
-
 // phase returns the length of a phase in milliseconds, and its share of the wall clock. It
 // reports false, and notes that the rule was not checked, if the application has no phases.
-func (a *application) phase(id rules.ID, name string) (row tables.Phase, ok bool) {
-	row, ok = a.phases[name]
+func (a *application) phase(id rules.ID, name platform.Phase) (row tables.Phase, ok bool) {
+	row, ok = a.phases[string(name)]
 	if len(a.phases) == 0 {
 		a.lack(id, "table phases has no rows: only event logs have what phases need")
 	}
@@ -41,7 +35,7 @@ func phaseFinding(id rules.ID, row tables.Phase, value float64, summary, advice 
 
 // resourceWait finds applications that waited for executors.
 func resourceWait(a *application) {
-	row, ok := a.phase(rules.ResourceWait, phaseWait)
+	row, ok := a.phase(rules.ResourceWait, platform.PhaseResourceWait)
 	if !ok {
 		return
 	}
@@ -60,7 +54,7 @@ func long(id rules.ID, row tables.Phase) bool {
 
 // slowWrite finds applications that spent much of their time writing.
 func slowWrite(a *application) {
-	row, ok := a.phase(rules.SlowWrite, phaseWrite)
+	row, ok := a.phase(rules.SlowWrite, platform.PhaseWrite)
 	if !ok || !long(rules.SlowWrite, row) {
 		return
 	}
@@ -84,7 +78,7 @@ func (a *application) restore(f *tables.Finding, property string) {
 
 // driverBound finds applications of which only the driver worked.
 func driverBound(a *application) {
-	row, ok := a.phase(rules.DriverBound, phaseDriver)
+	row, ok := a.phase(rules.DriverBound, platform.PhaseDriver)
 	if !ok || !long(rules.DriverBound, row) {
 		return
 	}

@@ -120,7 +120,7 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary) error
 	row.StageName, row.Description = a.text(row.StageName), a.optionalText(row.Description)
 	row.FailureReason, row.SchedulingPool = a.optionalText(row.FailureReason), a.optionalText(row.SchedulingPool)
 	deriveStage(row)
-	if ran(row.Status) {
+	if Ran(row.Status) {
 		a.counts.stages++
 		a.counts.tasks += row.NumActiveTasks + row.NumCompleteTasks + row.NumFailedTasks + row.NumKilledTasks
 		a.counts.failedTasks += row.NumFailedTasks
@@ -134,7 +134,7 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary) error
 			return err
 		}
 	}
-	if !ran(row.Status) {
+	if !Ran(row.Status) {
 		return nil
 	}
 	flags := inefficiency(row, summary)

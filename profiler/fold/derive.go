@@ -65,15 +65,15 @@ func percent(part, all int64) *float64 {
 	return new(100 * float64(part) / float64(all))
 }
 
-// ran reports whether a stage attempt with this status can have tasks.
-func ran(status string) bool { return status != StageSkipped && status != StagePending }
+// Ran reports whether a stage attempt with this status can have tasks.
+func Ran(status string) bool { return status != StageSkipped && status != StagePending }
 
 // deriveStage fills in the derived columns of a stage.
 func deriveStage(row *tables.StageRow) {
 	const mebi = 1 << 20
 	row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime)
 	row.ShuffleReadBytes = row.ShuffleLocalBytes + row.ShuffleRemoteBytes
-	if ran(row.Status) {
+	if Ran(row.Status) {
 		row.TaskCompletionRate = percent(row.NumCompleteTasks, row.NumTasks)
 		if row.NumTasks > 0 {
 			row.AvgRunTimePerTask = new(float64(row.ExecutorRunTime) / float64(row.NumTasks))

@@ -25,26 +25,19 @@ type Options struct {
 	Tasks bool
 	// StepOf returns the EMR step that started an application, "" if unknown. It may be nil.
 	StepOf func(applicationID string) (stepID string)
-	// OutcomeOf returns how an application ended by what started it: one of the Outcomes, ""
+	// OutcomeOf returns how an application ended by what started it: an outcome of package tables, ""
 	// if unknown. It may be nil.
 	OutcomeOf func(applicationID string) string
 }
-
-// Outcomes of applications.
-const (
-	Succeeded = "succeeded"
-	Failed    = "failed"
-	Killed    = "killed"
-)
 
 // outcome returns how an application ended. The driver's exit code is nil if Spark did not
 // write it.
 func (o Options) outcome(applicationID string, exitCode *int64) *string {
 	switch {
 	case exitCode != nil && *exitCode == 0:
-		return new(Succeeded)
+		return new(tables.Succeeded)
 	case exitCode != nil:
-		return new(Failed)
+		return new(tables.Failed)
 	case o.OutcomeOf == nil:
 		return nil
 	}

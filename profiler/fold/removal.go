@@ -1,17 +1,9 @@
 package fold
 
-import "strings"
+import (
+	"strings"
 
-// Kinds of removals of executors: the values of the label reason of
-// spark_executor_removed_total, in the order of observatory.spark.ExecutorStatistics.
-const (
-	removedIdle           = "idle"
-	removedLost           = "lost"
-	removedDecommissioned = "decommissioned"
-	removedKilled         = "killed"
-	removedPreempted      = "preempted"
-	removedMemory         = "memory"
-	removedOther          = "other"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // removeClass classifies the text that Spark and YARN give for the removal of an executor, as
@@ -31,20 +23,20 @@ func removeClass(reason *string, dynamic bool) *string {
 		}
 		return false
 	}
-	class := removedOther
+	class := tables.RemovedOther
 	switch {
 	case has("decommission"):
-		class = removedDecommissioned
+		class = tables.RemovedDecommissioned
 	case has("preempted"):
-		class = removedPreempted
+		class = tables.RemovedPreempted
 	case has("memory"):
-		class = removedMemory
+		class = tables.RemovedMemory
 	case has("killed by driver") && dynamic:
-		class = removedIdle
+		class = tables.RemovedIdle
 	case has("killed"):
-		class = removedKilled
+		class = tables.RemovedKilled
 	case has("lost", "timed out", "disassociated", "exited", "failed"):
-		class = removedLost
+		class = tables.RemovedLost
 	}
 	return &class
 }

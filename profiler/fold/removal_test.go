@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // Removals are classified as by the driver's plugin, whose test reads the same file
@@ -32,16 +34,16 @@ func TestRemoveClass(t *testing.T) {
 // An application's outcome is that of its driver's exit code; without one, what started it
 // knows.
 func TestOutcome(t *testing.T) {
-	step := Options{OutcomeOf: func(string) string { return Killed }}
+	step := Options{OutcomeOf: func(string) string { return tables.Killed }}
 	for _, c := range []struct {
 		options Options
 		code    *int64
 		want    *string
 	}{
 		{Options{}, nil, nil},
-		{Options{}, new(int64(0)), new(Succeeded)},
-		{step, new(int64(1)), new(Failed)},
-		{step, nil, new(Killed)},
+		{Options{}, new(int64(0)), new(tables.Succeeded)},
+		{step, new(int64(1)), new(tables.Failed)},
+		{step, nil, new(tables.Killed)},
 		{Options{OutcomeOf: func(string) string { return "" }}, nil, nil},
 	} {
 		require.Equal(t, c.want, c.options.outcome("application_1_0001", c.code))

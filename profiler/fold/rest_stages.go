@@ -75,7 +75,7 @@ func (r *rest) distributions(ctx context.Context, all []tables.StageRow) ([]dist
 	group, limited := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentSummaries)
 	for i := range all {
-		if !ran(all[i].Status) || found[i].partial {
+		if !Ran(all[i].Status) || found[i].partial {
 			continue
 		}
 		group.Go(func() error {
@@ -183,7 +183,7 @@ func (r *rest) tasks(ctx context.Context, all []tables.StageRow, missingStages i
 	for i := range all {
 		s := &all[i]
 		expected := minTasks(s) + s.NumFailedTasks
-		if !ran(s.Status) {
+		if !Ran(s.Status) {
 			continue
 		}
 		tasks, err := r.ui.Tasks(ctx, s.StageID, s.StageAttemptID)

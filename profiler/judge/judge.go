@@ -160,14 +160,14 @@ func attempt(ctx context.Context, held *lake.Held, release string, earlier []fin
 		SQL:         read[tables.SQL](ctx, held),
 		Nodes:       read[tables.SQLNode](ctx, held),
 	}
-	read := false
+	found := false
 	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
 		if err != nil {
 			return nil, err // names the object
 		}
-		rows.Application, read = row, true
+		rows.Application, found = row, true
 	}
-	if !read {
+	if !found {
 		return nil, fmt.Errorf("table %s has no row of it, although its manifest says so", tables.Table(&rows.Application))
 	}
 	return findings.Judge(rows)

@@ -54,7 +54,7 @@ func (r *runs) add(ctx context.Context, l *lake.Lake, held *lake.Held) {
 		of := series{a.Account, a.Region, findings.NameOfRuns(a.ApplicationName)}
 		id := held.ID()
 		r.place[id] = run{of, a.StartTime}
-		if a.Completed && a.DurationMillis != nil && (a.Outcome == nil || *a.Outcome == "succeeded") {
+		if a.Completed && a.DurationMillis != nil && (a.Outcome == nil || *a.Outcome == tables.Succeeded) {
 			r.byName[of] = append(r.byName[of], findings.Run{
 				ClusterID: a.ClusterID, ApplicationID: a.ApplicationID, AttemptID: a.AttemptID, Start: a.StartTime, DurationMillis: *a.DurationMillis,
 				Phases: func() (map[string]int64, error) { return phasesOf(ctx, l, id) },

@@ -12,6 +12,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // clusterFingerprint changes when a settled cluster has to be opened again.
@@ -22,7 +23,7 @@ func clusterFingerprint(c source.Listed, tasks bool) string {
 // applicationFingerprint changes when an application has to be read again.
 func applicationFingerprint(c *source.Cluster, a source.Application, tasks bool) string {
 	fingerprint := fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, tasks, c.StepOf(a.ID.ApplicationID))
-	if outcome := outcomeIn(c.EndOf(a.ID.ApplicationID)); outcome == fold.Failed || outcome == fold.Killed {
+	if outcome := outcomeIn(c.EndOf(a.ID.ApplicationID)); outcome == tables.Failed || outcome == tables.Killed {
 		fingerprint += " outcome=" + outcome // an application ends some seconds before its step
 	}
 	return fingerprint
@@ -32,11 +33,11 @@ func applicationFingerprint(c *source.Cluster, a source.Application, tasks bool)
 func outcomeIn(state string) string {
 	switch types.StepState(state) {
 	case types.StepStateCompleted:
-		return fold.Succeeded
+		return tables.Succeeded
 	case types.StepStateFailed:
-		return fold.Failed
+		return tables.Failed
 	case types.StepStateCancelled, types.StepStateInterrupted:
-		return fold.Killed
+		return tables.Killed
 	case types.StepStatePending, types.StepStateCancelPending, types.StepStateRunning:
 	}
 	return ""

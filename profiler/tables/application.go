@@ -32,6 +32,13 @@ type Application struct {
 	Outcome          *string  `parquet:"outcome,optional,dict" doc:"succeeded, failed or killed, by the driver's exit code (since Spark 4.0) or the state of the step that ran it alone; null if unknown"`
 }
 
+// Outcomes of applications.
+const (
+	Succeeded = "succeeded"
+	Failed    = "failed"
+	Killed    = "killed"
+)
+
 // Job is a row of the table jobs.
 type Job struct {
 	Attempt
@@ -96,6 +103,18 @@ type Executor struct {
 	ExecutorLogs       string  `parquet:"executor_logs" doc:"URLs of its logs by name, as JSON"`
 	RemoveClass        *string `parquet:"remove_class,optional,dict" doc:"kind of remove_reason: idle, lost, decommissioned, killed, preempted, memory or other"`
 }
+
+// Classes of removals of executors: the values of the label reason of
+// spark_executor_removed_total, in the order of observatory.spark.ExecutorStatistics.
+const (
+	RemovedIdle           = "idle"
+	RemovedLost           = "lost"
+	RemovedDecommissioned = "decommissioned"
+	RemovedKilled         = "killed"
+	RemovedPreempted      = "preempted"
+	RemovedMemory         = "memory"
+	RemovedOther          = "other"
+)
 
 // Environment is a row of the table environments: one property of an application.
 type Environment struct {
