@@ -4,46 +4,36 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
-// Run is an earlier run of an application of the same name.
+// Run is a run of an application of the same name.
 type Run struct {
 	ClusterID, ApplicationID, AttemptID string
 	Start                               tables.Millis
 	DurationMillis                      int64
+	PlanShape                           *string // nil if it is unknown
 	// Phases has the lengths of its phases, in milliseconds. It may be nil.
 	Phases func() (map[string]int64, error)
 }
 
-// NameOfRuns returns what the names of an application's runs have in common: dates and numbers
-// in them do not count.
-func NameOfRuns(name string) string {
-	var b strings.Builder
-	digits := false
-	for _, r := range name {
-		if unicode.IsDigit(r) {
-			if !digits {
-				b.WriteByte('#')
-			}
-			digits = true
-			continue
+// Compared returns the runs with which an application is compared: the latest ones before it
+// whose plans have the same shape, oldest first. Where a shape is unknown, the name decides. all
+// must be in the order of their starts.
+func Compared(all []Run, application Run) (earlier []Run) {
+	n, _ := slices.BinarySearchFunc(all, application.Start, func(r Run, t tables.Millis) int { return cmp.Compare(r.Start, t) })
+	for _, r := range slices.Backward(all[:n]) {
+		if len(earlier) == int(rules.Get(rules.Slower).Floor(rules.MostRuns)) {
+			break
 		}
-		digits = false
-		b.WriteRune(r)
+		if r.PlanShape == nil || application.PlanShape == nil || *r.PlanShape == *application.PlanShape {
+			earlier = append(earlier, r)
+		}
 	}
-	return b.String()
-}
-
-// Compared returns the earlier runs with which one that started at a time is compared: the
-// latest ones, oldest first. all must be in the order of their starts.
-func Compared(all []Run, start tables.Millis) []Run {
-	n, _ := slices.BinarySearchFunc(all, start, func(r Run, t tables.Millis) int { return cmp.Compare(r.Start, t) })
-	return all[max(0, n-int(rules.Get(rules.Slower).Floor(rules.MostRuns))):n]
+	slices.Reverse(earlier)
+	return earlier
 }
 
 // slower finds applications that took longer than their earlier runs.

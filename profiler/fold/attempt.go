@@ -24,6 +24,7 @@ type attempt struct {
 	summary Summary
 
 	counts      counts
+	shapes      planShapes
 	presences   []presence
 	inefficient int64 // milliseconds in inefficient stages
 	stages      int64 // milliseconds in all stages
@@ -173,7 +174,8 @@ func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (
 	if row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime); row.Status == SQLRunning {
 		row.DurationMillis = nil
 	}
-	row.RawJSON = a.planJSON(plan)
+	row.RawJSON, row.PlanShape = a.planJSON(plan), a.shapeOf(plan)
+	a.shapes.add(row.PlanShape)
 	a.counts.sql++
 	if err := a.put(row); err != nil {
 		return err
@@ -210,6 +212,7 @@ func (a *attempt) application(row *tables.Application, until tables.Millis) erro
 	c := a.counts
 	row.NumJobs, row.NumFailedJobs, row.NumStages, row.NumTasks = c.jobs, c.failedJobs, c.stages, c.tasks
 	row.NumFailedTasks, row.NumSQLExecutions = c.failedTasks, c.sql
+	row.PlanShape = a.shapes.together()
 	row.MaxTotalCores, row.CoreMillis = coreTime(a.presences, until)
 	a.summary.Application = *row
 	if err := a.put(row); err != nil {

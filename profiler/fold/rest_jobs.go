@@ -123,6 +123,8 @@ func (r *rest) executionsCompleteness(context.Context) error {
 	n := endpoint{name: SQLNodes, seen: nodes, reason: Retention, detail: e.detail}
 	if e.expected != nil && *e.expected == e.seen {
 		n.expected = &nodes
+	} else {
+		r.shapes.unknown = true // that of an execution that is not there
 	}
 	return r.available(n)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/emr-observatory/emr-observatory/profiler/findings"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -22,10 +23,10 @@ type runs struct {
 // series identifies the runs of an application: those of other accounts are others.
 type series struct{ account, region, name string }
 
-// run is where an attempt is among the runs of its application.
+// run is an attempt among the runs of its application.
 type run struct {
 	series series
-	start  tables.Millis
+	findings.Run
 }
 
 // runsIn reads the applications of a lake. An attempt that did not end by itself, or whose row
@@ -51,14 +52,16 @@ func (r *runs) add(ctx context.Context, l *lake.Lake, held *lake.Held) {
 		if err != nil {
 			return // judging the attempt reports it
 		}
-		of := series{a.Account, a.Region, findings.NameOfRuns(a.ApplicationName)}
+		of := series{a.Account, a.Region, fold.WithoutDigits(a.ApplicationName)}
 		id := held.ID()
-		r.place[id] = run{of, a.StartTime}
+		this := findings.Run{
+			ClusterID: a.ClusterID, ApplicationID: a.ApplicationID, AttemptID: a.AttemptID, Start: a.StartTime, PlanShape: a.PlanShape,
+			Phases: func() (map[string]int64, error) { return phasesOf(ctx, l, id) },
+		}
+		r.place[id] = run{of, this}
 		if a.Completed && a.DurationMillis != nil && (a.Outcome == nil || *a.Outcome == tables.Succeeded) {
-			r.byName[of] = append(r.byName[of], findings.Run{
-				ClusterID: a.ClusterID, ApplicationID: a.ApplicationID, AttemptID: a.AttemptID, Start: a.StartTime, DurationMillis: *a.DurationMillis,
-				Phases: func() (map[string]int64, error) { return phasesOf(ctx, l, id) },
-			})
+			this.DurationMillis = *a.DurationMillis
+			r.byName[of] = append(r.byName[of], this)
 		}
 	}
 }
@@ -69,7 +72,7 @@ func (r *runs) of(id tables.Attempt) []findings.Run {
 	if !known {
 		return nil
 	}
-	return findings.Compared(r.byName[this.series], this.start)
+	return findings.Compared(r.byName[this.series], this.Run)
 }
 
 // digest identifies what an attempt is compared with; "" for nothing.

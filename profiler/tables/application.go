@@ -30,6 +30,7 @@ type Application struct {
 	StepID           *string  `parquet:"step_id,optional,dict" doc:"EMR step that started it, from the step's own record or log; never inferred from overlapping times"`
 	TraceID          *string  `parquet:"trace_id,optional" doc:"trace of the application in Tempo (spark.observatory.traceparent)"`
 	Outcome          *string  `parquet:"outcome,optional,dict" doc:"succeeded, failed or killed, by the driver's exit code (since Spark 4.0) or the state of the step that ran it alone; null if unknown"`
+	PlanShape        *string  `parquet:"plan_shape,optional" doc:"identifies the set of its executions' plan_shape; null without executions, or if a plan is missing"`
 }
 
 // Outcomes of applications.

@@ -15,6 +15,7 @@ type SQL struct {
 	FailedJobIDs   []int64 `parquet:"failed_job_ids,list" doc:"its failed jobs"`
 	PlanLength     int64   `parquet:"plan_length" doc:"characters of the physical plan"`
 	RawJSON        string  `parquet:"sql_raw_json" doc:"final plan as JSON: nodes (nodeId, nodeName, wholeStageCodegenId) and edges (fromId, toId), as in Spark's REST API"`
+	PlanShape      *string `parquet:"plan_shape,optional" doc:"identifies the plan's operators and their order, without what adaptive execution decides and without digits in names"`
 }
 
 // SQLNode is a row of the table sql_nodes: a metric of an operator in the final plan for
