@@ -61,7 +61,7 @@ func applications() []Rule {
 			Changes: []Change{
 				{
 					Classification: "spark-defaults", Property: "spark.sql.parquet.output.committer.class",
-					Value: "com.amazon.emr.committer.EmrOptimizedSparkSqlParquetOutputCommitter", Until: "emr-7.9.0",
+					Value: "com.amazon.emr.committer.EmrOptimizedSparkSqlParquetOutputCommitter", Until: "emr-7.9",
 					When: "if it was changed: EMR's committer writes to the final place, others rename, which S3 does by copying",
 				},
 				job("spark.sql.hive.convertMetastoreParquet", "true", "if it was changed: Hive's writer bypasses EMR's committer"),
@@ -107,7 +107,7 @@ func applications() []Rule {
 			Route:   Note,
 			Sources: []Source{{"EMR", "magic commit protocol: the default with S3A, which renames nothing"}},
 			Changes: []Change{{
-				Classification: "spark-defaults", Property: "spark.sql.hive.convertMetastoreParquet", Value: "true", Since: "emr-7.10.0",
+				Classification: "spark-defaults", Property: "spark.sql.hive.convertMetastoreParquet", Value: "true", Since: "emr-7.10",
 				When: "if it was changed: Hive's writer bypasses EMR's committer",
 			}},
 			NotInTables: "Spark's history has nothing of S3's requests",
@@ -121,11 +121,11 @@ func applications() []Rule {
 			Sources: []Source{{"AWS Knowledge Center", "3,500 writes and 5,500 reads a second per prefix; the shares are own"}},
 			Changes: []Change{
 				{
-					Classification: "core-site", Property: "fs.s3a.retry.limit", Value: "14", Since: "emr-7.10.0",
+					Classification: "core-site", Property: "fs.s3a.retry.limit", Value: "14", Since: "emr-7.10",
 					When: "if the load cannot be spread over more prefixes, or be written as fewer files",
 				},
 				{
-					Classification: "emrfs-site", Property: "fs.s3.maxRetries", Value: "20", Until: "emr-7.9.0",
+					Classification: "emrfs-site", Property: "fs.s3.maxRetries", Value: "20", Until: "emr-7.9",
 					When: "the same for EMRFS, which reports no metrics: below 7.10 this is not checked",
 				},
 			},

@@ -16,6 +16,7 @@ const (
 	MinWall       FloorName = "wall_ms"
 	ShortLife     FloorName = "life_ms"
 	WantedReserve FloorName = "reserve"
+	LeastOverhead FloorName = "least_overhead"
 )
 
 func executors() []Rule {
@@ -55,7 +56,11 @@ func executors() []Rule {
 			Signal:  "largest resident memory of an executor's processes divided by the size of its container",
 			Columns: []string{"executors.peak_process_tree_rss_bytes", "applications.executor_memory_bytes", "environments.value"},
 			Limit:   Limit{0.95, 1},
-			Basis:   Event, Route: Note,
+			Floors: []Floor{
+				{LeastOverhead, 384 << 20, Bytes, "memory beside the heap that Spark gives a container at least"},
+				{WantedReserve, 1.2, Times, "advised container divided by the peak"},
+			},
+			Basis: Event, Route: Note,
 			Sources: []Source{practices("spark.executor.memoryOverheadFactor"), {}},
 			Changes: []Change{job("spark.executor.memoryOverhead", "", "")},
 			NotLive: "Spark measures it only with spark.executor.processTreeMetrics.enabled, and writes it to the event log",

@@ -133,8 +133,8 @@ type Change struct {
 	Property       string
 	// Value is what to set. If it is empty, the finding computes it.
 	Value string
-	// Since and Until are the first and last EMR release on which the advice holds; empty if
-	// there is no bound.
+	// Since and Until are the first and last EMR release on which the advice holds, such as
+	// emr-7.9, patch releases included; empty if there is no bound.
 	Since, Until string
 	When         string // the change suits; a clause
 }

@@ -25,7 +25,7 @@ func TestRulesAreComplete(t *testing.T) {
 		}
 	}
 	property := regexp.MustCompile(`^[a-z][A-Za-z0-9.-]+$`)
-	release := regexp.MustCompile(`^(emr-\d+\.\d+\.\d+)?$`)
+	release := regexp.MustCompile(`^(emr-\d+\.\d+)?$`)
 	seen := map[rules.ID]bool{}
 	for _, r := range rules.All() {
 		t.Run(string(r.ID), func(t *testing.T) {

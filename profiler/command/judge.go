@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,8 @@ func printJudged(out io.Writer, s judge.Summary, asJSON bool) error {
 		fmt.Fprintf(out, "not checked   %s (applications; table findings has the reasons)\n", countsByRule(s.NotChecked))
 	}
 	for _, f := range s.Failed {
-		fmt.Fprintf(out, "failed        %s %s %s: %s\n", f.ClusterID, f.ApplicationID, f.AttemptID, f.Reason)
+		id := strings.Join([]string{f.ClusterID, f.ApplicationID, f.AttemptID}, " ")
+		fmt.Fprintf(out, "failed        %s: %s\n", cmp.Or(f.Manifest, strings.TrimSpace(id)), f.Reason)
 	}
 	return nil
 }

@@ -91,8 +91,14 @@ func (a *application) lack(id rules.ID, format string, args ...any) {
 	}
 }
 
-// notChecked returns a row for each rule that could not be judged, or not for every stage.
+// notChecked returns a row for each rule of applications that could not be judged, or not for
+// every stage, and for those that tables cannot show.
 func (a *application) notChecked() (all []tables.Finding) {
+	for _, rule := range rules.All() {
+		if rule.NotInTables != "" && rule.Subject == rules.OfApplication {
+			a.lack(rule.ID, "%s", rule.NotInTables)
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(a.missing)) {
 		all = append(all, tables.Finding{
 			Finding: string(id), Severity: string(rules.Info), NotChecked: a.missing[id],

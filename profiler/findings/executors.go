@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
@@ -162,17 +163,17 @@ func memoryIdle(a *application) {
 
 // memoryOverheadLow finds containers that are almost full.
 func memoryOverheadLow(a *application) {
-	overhead, set := memory(a.settings["spark.executor.memoryOverhead"])
-	if !set || known(a.ExecutorMemory) <= 0 {
-		return // the default depends on release and language
-	}
-	container := float64(*a.ExecutorMemory) + overhead
 	peak := int64(0)
 	for _, x := range a.executors {
 		peak = max(peak, known(x.PeakProcessTreeRSS))
 	}
-	if peak == 0 {
+	if peak == 0 || known(a.ExecutorMemory) <= 0 {
 		return // not measured
+	}
+	container, ok := a.container()
+	if !ok {
+		a.lack(rules.MemoryOverheadLow, "neither spark.executor.memoryOverhead nor its factor is set, and the default depends on the release")
+		return
 	}
 	f := judged(rules.MemoryOverheadLow, float64(peak)/container)
 	if f == nil {
@@ -181,8 +182,34 @@ func memoryOverheadLow(a *application) {
 	f.Summary = fmt.Sprintf("The processes of an executor held %s of its container's %s: YARN kills it if they need more.",
 		size(float64(peak)), size(container))
 	cite(f, executorsTable, "", "max(peak_process_tree_rss_bytes)", peak)
-	f.Advice = "Raise spark.executor.memoryOverhead."
+	reserve := rules.Get(rules.MemoryOverheadLow).Floor(rules.WantedReserve)
+	overhead, _ := a.overhead()
+	a.change(f, overheadProperty, mebibytes(overhead+float64(peak)*reserve-container))
 	a.found.add(f)
+}
+
+const overheadProperty = "spark.executor.memoryOverhead"
+
+// overhead returns what a container has beside the heap, in bytes, as
+// org.apache.spark.resource.ResourceProfile computes it.
+func (a *application) overhead() (float64, bool) {
+	if overhead, set := memory(a.settings[overheadProperty]); set {
+		return overhead, true
+	}
+	factor, set := number(cmp.Or(a.settings["spark.executor.memoryOverheadFactor"], a.settings["spark.yarn.executor.memoryOverheadFactor"]))
+	least := rules.Get(rules.MemoryOverheadLow).Floor(rules.LeastOverhead)
+	return max(least, factor*float64(known(a.ExecutorMemory))), set
+}
+
+// container returns the size of an executor's container, in bytes.
+func (a *application) container() (float64, bool) {
+	overhead, ok := a.overhead()
+	python, _ := memory(a.settings["spark.executor.pyspark.memory"])
+	offHeap := int64(0)
+	if strings.EqualFold(a.settings["spark.memory.offHeap.enabled"], "true") {
+		offHeap, _ = platform.ParseSparkSize(a.settings["spark.memory.offHeap.size"], 1)
+	}
+	return float64(known(a.ExecutorMemory)) + overhead + python + float64(offHeap), ok
 }
 
 // executorChurn finds applications whose executors come and go.

@@ -127,11 +127,15 @@ func holds(c rules.Change, release string) bool {
 	if release == "" {
 		return true
 	}
-	return (c.Since == "" || slices.Compare(numbers(release), numbers(c.Since)) >= 0) &&
-		(c.Until == "" || slices.Compare(numbers(release), numbers(c.Until)) <= 0)
+	of := numbers(release)
+	to := func(end string) int { // a patch release is as the one that it mends
+		parts := numbers(end)
+		return slices.Compare(of[:min(len(of), len(parts))], parts)
+	}
+	return (c.Since == "" || to(c.Since) >= 0) && (c.Until == "" || to(c.Until) <= 0)
 }
 
-// numbers returns the numbers of a release, such as emr-7.9.0.
+// numbers returns the numbers of a release, such as emr-7.9.0, or of its first parts.
 func numbers(release string) (all []float64) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(release, "emr-"), ".") {
 		n, _ := number(part)

@@ -17,7 +17,7 @@ import (
 
 // revision is of the code of this package. Raise it when the same rows and rules yield other
 // findings: what earlier versions judged is then judged again.
-const revision = "1"
+const revision = "2"
 
 // Version says by which rules, and by which version of this package, rows are judged.
 func Version() string { return rules.Version() + "-" + revision }
@@ -154,10 +154,31 @@ func (all *found) kept() (kept []tables.Finding) {
 		kept = append(kept, of.findings...)
 	}
 	slices.SortStableFunc(kept, costlier)
-	bytes := 0
-	for i, f := range kept {
-		if bytes += length(f); bytes > rules.MostBytes {
-			return kept[:i]
+	return within(rules.MostBytes, kept)
+}
+
+// within drops the cheapest findings that exceed a number of bytes. It keeps the first of each
+// rule before it keeps the second of another, because the first has their total.
+func within(most int, all []tables.Finding) (kept []tables.Finding) {
+	fits := make([]bool, len(all))
+	shown := map[string]bool{}
+	take := func(i int) {
+		if n := length(all[i]); !fits[i] && n <= most {
+			most -= n
+			fits[i], shown[all[i].Finding] = true, true
+		}
+	}
+	for i := range all {
+		if !shown[all[i].Finding] {
+			take(i)
+		}
+	}
+	for i := range all {
+		take(i)
+	}
+	for i, f := range all {
+		if fits[i] {
+			kept = append(kept, f)
 		}
 	}
 	return kept

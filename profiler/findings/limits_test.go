@@ -293,6 +293,10 @@ func limits() map[rules.ID]limit {
 			others: map[string]func(w *world){
 				"less":            func(w *world) { *w.executors[2].PeakProcessTreeRSS-- },
 				"no limit is set": func(w *world) { w.settings = nil },
+				"off heap": func(w *world) {
+					w.settings["spark.memory.offHeap.enabled"], w.settings["spark.memory.offHeap.size"] = "true", "1g"
+				},
+				"Python": func(w *world) { w.settings["spark.executor.pyspark.memory"] = "1g" },
 			},
 		},
 		rules.ExecutorsLost: {

@@ -312,7 +312,7 @@ func TestEveryRuleOnLogs(t *testing.T) {
 	for _, f := range read[tables.Finding](t, o.Output) {
 		if f.NotChecked == "" {
 			found[names[f.ApplicationID]] = append(found[names[f.ApplicationID]], f.Finding)
-		} else if f.Finding != string(rules.Slower) {
+		} else if f.Finding != string(rules.Slower) && f.NotChecked != rules.Get(rules.ID(f.Finding)).NotInTables {
 			t.Errorf("%s: %s", names[f.ApplicationID], f.Summary)
 		}
 	}

@@ -7,6 +7,7 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -33,11 +34,13 @@ type Summary struct {
 	Failed     []Failure          `json:"failed"` // attempts whose rows cannot be read
 }
 
-// Failure is an attempt whose rows cannot be read.
+// Failure is an attempt whose rows cannot be read, or a manifest that does not say which attempt
+// it is of.
 type Failure struct {
-	ClusterID     string `json:"cluster_id"`
-	ApplicationID string `json:"application_id"`
+	ClusterID     string `json:"cluster_id,omitempty"`
+	ApplicationID string `json:"application_id,omitempty"`
 	AttemptID     string `json:"attempt_id,omitempty"`
+	Manifest      string `json:"manifest,omitempty"`
 	Reason        string `json:"reason"`
 }
 
@@ -53,6 +56,10 @@ func All(ctx context.Context, l *lake.Lake, done func(Summary)) (Summary, error)
 		return s, err // names the table
 	}
 	for held, err := range l.Attempts(ctx) {
+		if damaged, ok := errors.AsType[*lake.ManifestError](err); ok {
+			s.Failed = append(s.Failed, Failure{Manifest: damaged.Key, Reason: damaged.Error()})
+			continue
+		}
 		if err != nil {
 			return s, err // names the manifest
 		}
@@ -94,7 +101,7 @@ func (s *Summary) judge(ctx context.Context, of *releases, held *lake.Held, earl
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		s.Failed = append(s.Failed, Failure{id.ClusterID, id.ApplicationID, id.AttemptID, err.Error()})
+		s.Failed = append(s.Failed, Failure{id.ClusterID, id.ApplicationID, id.AttemptID, "", err.Error()})
 		return nil
 	}
 	written, err := of.lake.SetFindings(ctx, id, found, by)
@@ -108,6 +115,7 @@ func (s *Summary) judge(ctx context.Context, of *releases, held *lake.Held, earl
 	counted := map[rules.ID]bool{}
 	for _, f := range found {
 		switch rule := rules.ID(f.Finding); {
+		case f.NotChecked != "" && f.NotChecked == rules.Get(rule).NotInTables: // of every application
 		case f.NotChecked != "":
 			s.NotChecked[rule]++
 		case !counted[rule]:

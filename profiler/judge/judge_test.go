@@ -327,13 +327,19 @@ func TestDamagedRows(t *testing.T) {
 		require.Len(t, damaged, 1)
 		require.NoError(t, os.WriteFile(damaged[0], []byte("no Parquet"), 0o600))
 	}
+	manifests, err := filepath.Glob(filepath.Join(dir, "_manifest", "attempts", "application_1700000000000_0005.*"))
+	require.NoError(t, err)
+	require.Len(t, manifests, 1)
+	require.NoError(t, os.WriteFile(manifests[0], []byte("{"), 0o600))
 	s, err := judged(t.Context(), dir)
 	require.NoError(t, err)
-	require.Equal(t, len(names)-2, s.Judged)
-	require.Len(t, s.Failed, 2)
+	require.Equal(t, len(names)-3, s.Judged)
+	require.Len(t, s.Failed, 3)
 	require.Equal(t, "application_1700000000000_0003", s.Failed[0].ApplicationID)
 	require.Contains(t, s.Failed[0].Reason, "stages/")
 	require.Contains(t, s.Failed[1].Reason, "applications/")
+	require.Equal(t, "_manifest/attempts/"+filepath.Base(manifests[0]), s.Failed[2].Manifest)
+	require.Contains(t, s.Failed[2].Reason, s.Failed[2].Manifest)
 }
 
 // A run that is slower than its five earlier ones has a finding, also if those are read later.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,6 +35,9 @@ type run struct {
 func runsIn(ctx context.Context, l *lake.Lake) (*runs, error) {
 	all := &runs{byName: map[series][]findings.Run{}, place: map[tables.Attempt]run{}}
 	for held, err := range l.Attempts(ctx) {
+		if _, damaged := errors.AsType[*lake.ManifestError](err); damaged {
+			continue // judging reports it
+		}
 		if err != nil {
 			return nil, err // names the manifest
 		}

@@ -18,8 +18,19 @@ import (
 // findingsTable is the one table that is made from the others, after they are complete.
 var findingsTable = tables.Table((*tables.Finding)(nil))
 
+// ManifestError is a manifest that this program cannot parse: a damaged one, or a newer
+// program's.
+type ManifestError struct {
+	Key string // with the lake's prefix
+	Err error
+}
+
+func (e *ManifestError) Error() string { return e.Err.Error() } // names the manifest
+func (e *ManifestError) Unwrap() error { return e.Err }
+
 // Attempts yields what the lake has of each attempt that was read and whose commit is
-// complete, in the order of their names. It ends at the first error.
+// complete, in the order of their names. It ends at the first error that is not a
+// ManifestError.
 func (l *Lake) Attempts(ctx context.Context) iter.Seq2[*Held, error] {
 	return func(yield func(*Held, error) bool) {
 		for content, err := range fetchAhead(ctx, l.store, l.store.List(ctx, l.prefix+attemptManifests)) {
@@ -27,8 +38,13 @@ func (l *Lake) Attempts(ctx context.Context) iter.Seq2[*Held, error] {
 			if err == nil {
 				held, err = l.heldIn(content)
 			}
+			var damaged *ManifestError
 			switch {
 			case errors.Is(err, fs.ErrNotExist): // removed since
+			case errors.As(err, &damaged):
+				if !yield(nil, err) {
+					return
+				}
 			case err != nil:
 				yield(nil, fmt.Errorf("list the attempts in the lake: %w", err))
 				return
@@ -48,7 +64,7 @@ func (l *Lake) heldIn(content *fetched) (*Held, error) {
 	}
 	m, err := parseManifest(raw, content.key)
 	if err != nil {
-		return nil, err // names the manifest
+		return nil, &ManifestError{content.key, err}
 	}
 	return &Held{*m, l.store, l.prefix}, nil
 }
