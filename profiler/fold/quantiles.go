@@ -6,16 +6,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// p95Quantile is an additional quantile, of which only that of the durations is kept.
+// p95Quantile is of the durations alone.
 const p95Quantile = 0.95
-
-// quantiles returns tables.Quantiles and p95Quantile in ascending order, as Spark's API
-// does, and the index of p95Quantile.
-func quantiles() (all []float64, p95 int) {
-	all = append(tables.Quantiles(), p95Quantile)
-	slices.Sort(all)
-	return all, slices.Index(all, p95Quantile)
-}
 
 // summarize returns the quantiles of a stage's tasks; nil if no successful task had metrics.
 //
@@ -28,29 +20,37 @@ func (l *listener) summarize(s *stage) *tables.TaskSummary {
 	if count == 0 {
 		return nil
 	}
-	all, extra := quantiles()
+	quantiles := tables.Quantiles()
+	n := len(quantiles)
 	summary := &tables.TaskSummary{}
-	memory := make([]float64, int(numMetrics)*len(all))
+	memory := make([]float64, int(numMetrics)*n)
 	for m, list := range summary.Lists() {
 		values := append(s.samples.column(metric(m), l.scratch[:0]), s.others[m]...)
 		l.scratch = values
-		*list = memory[m*len(all) : (m+1)*len(all) : (m+1)*len(all)]
-		valuesAt(*list, all, count, values)
+		values = withoutNegative(values)
+		*list = memory[m*n : (m+1)*n : (m+1)*n]
+		valuesAt(*list, quantiles, count, values)
 		if metric(m) == taskDuration {
-			summary.DurationP95 = new((*list)[extra])
+			p95 := [1]float64{}
+			valuesAt(p95[:], []float64{p95Quantile}, count, values)
+			summary.DurationP95 = &p95[0]
 		}
-		*list = slices.Delete(*list, extra, extra+1)
 	}
 	summary.HostSpread = s.hosts.spread()
 	return summary
 }
 
+// withoutNegative drops negative values, in place.
+func withoutNegative(values []int64) []int64 {
+	if slices.Min(values) >= 0 {
+		return values
+	}
+	return slices.DeleteFunc(values, func(v int64) bool { return v < 0 })
+}
+
 // valuesAt sets found to the values at the quantiles, which ascend, of count values; 0 if
 // there are none. It reorders values.
 func valuesAt(found, quantiles []float64, count int64, values []int64) {
-	if slices.Min(values) < 0 {
-		values = slices.DeleteFunc(values, func(v int64) bool { return v < 0 })
-	}
 	if len(values) == 0 {
 		return
 	}

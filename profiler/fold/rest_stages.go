@@ -255,6 +255,14 @@ func taskRowOf(stage tables.Stage, t *history.Task) *tables.Task {
 	return row
 }
 
+// quantiles returns tables.Quantiles and p95Quantile in ascending order, as Spark's API
+// does, and the index of p95Quantile.
+func quantiles() (all []float64, p95 int) {
+	all = append(tables.Quantiles(), p95Quantile)
+	slices.Sort(all)
+	return all, slices.Index(all, p95Quantile)
+}
+
 // summaryRow returns the row of quantiles.
 func summaryRow(d *tables.Distributions) (row *tables.TaskSummary, err error) {
 	requested, extra := quantiles()

@@ -176,13 +176,22 @@ type WriteDistributions struct {
 	ShuffleWriteTime    []float64 `parquet:"shuffle_write_time,list" json:"writeTime" doc:"nanoseconds"`
 }
 
+// distributionFields are the fields of Distributions that are lists. It takes long to find them.
+var distributionFields = func() (indexes [][]int) {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Distributions]()) {
+		if field.Type == reflect.TypeFor[[]float64]() {
+			indexes = append(indexes, field.Index)
+		}
+	}
+	return indexes
+}()
+
 // Lists returns all lists, in the order of the columns.
 func (d *Distributions) Lists() (lists []*[]float64) {
 	all := reflect.ValueOf(d).Elem()
-	for _, field := range reflect.VisibleFields(all.Type()) {
-		if list, ok := all.FieldByIndex(field.Index).Addr().Interface().(*[]float64); ok {
-			lists = append(lists, list)
-		}
+	lists = make([]*[]float64, 0, len(distributionFields))
+	for _, index := range distributionFields {
+		lists = append(lists, all.FieldByIndex(index).Addr().Interface().(*[]float64))
 	}
 	return lists
 }

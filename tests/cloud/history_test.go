@@ -200,6 +200,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 	require.NoError(t, err, "once EMR's history is no longer late, a run writes nothing")
 	h.workloadAgrees(t, folder)
 	h.secretsAreRedacted(t, folder)
+	h.criticalFindings(t, folder)
 	require.GreaterOrEqual(t, read, 4, "attempts of applications")
 	if testenv.Long() {
 		h.endedClusterOpens(t, folder)
