@@ -1,0 +1,314 @@
+package coverage_test
+
+// Files and tests that several rows of the two profilers' documents cite.
+const (
+	historyGuide  = "docs/guides/history.md"
+	fromEMR       = "docs/guides/history.md#from-emr"
+	controlRuns   = "docs/guides/history.md#on-the-control-node"
+	queryGuide    = "docs/guides/history.md#query"
+	options       = "docs/reference/profiler-options.md"
+	clustersOfEMR = "profiler/run TestClustersOfEMR"
+	limitsOfUIs   = "profiler/run TestLimitsOfClustersAndUIs"
+	onOptions     = "profiler/run TestReferenceIsCurrent"
+	defaults      = "profiler/run TestDefaults"
+	conflicts     = "profiler/run TestConflicts"
+	callsListed   = "profiler/run TestCallsAreListed"
+	discovery     = "profiler/source TestDiscoveryFilters"
+	twoRoads      = "tests/history TestEventLogAndRESTRowsAgree"
+	sqlAgrees     = "profiler/lake TestSQLQueriesAgree"
+	databricksLog = "profiler/run TestLogsOfDatabricks"
+	toolServer    = "profiler/tools/server.go"
+	toolsAlike    = "profiler/tools TestLogsAndLakeGiveSameResults"
+
+	noDiscovery = "Databricks' delivered event logs are read without secrets. Missing: discovery of its clusters, which would need them."
+)
+
+// profilerDocument answers what is wanted of the profiler of Spark's history with tools for
+// language models.
+func profilerDocument() document {
+	return document{
+		"The profiler with tools for language models",
+		"What a profiler of Spark's history wants: tables for SQL, and tools through which a model answers questions.",
+		[]section{
+			{"Key features", profilerFeatures()},
+			{"Two frameworks", profilerFrameworks()},
+			{"Framework one: tools", profilerTools()},
+			{"Framework two: tables", profilerTables()},
+			{"Databricks", profilerDatabricks()},
+			{"Permissions in AWS", permissions()},
+			{"Variables of the ETL for EMR", emrVariables()},
+			{"EMR's caveats and contribution", caveats()},
+		},
+	}
+}
+
+func profilerFeatures() []row {
+	return []row{
+		{
+			"Finds EMR or Databricks clusters and reads their Spark history.", open, "EMR's are found. " + noDiscovery,
+			at{fromEMR, clustersOfEMR, databricksLog},
+		},
+		{"Extracts metrics of applications, jobs, stages and SQL queries.", done, "", at{"docs/reference/tables.md#tables", twoRoads}},
+		{
+			"Produces Spark DataFrames, and writes to S3 on request.", corrected,
+			"DataFrames need a cluster to explain clusters. The tables are Parquet, in S3 or a folder; Spark and DuckDB read them alike.",
+			at{"docs/decisions/0013-history-tables.md", queryGuide, sqlAgrees},
+		},
+		{
+			"Has tools with which a model helps to optimise in natural language.", open,
+			"Three tools are there. Missing: the other twelve of the list below.",
+			at{toolServer, toolsAlike},
+		},
+		{
+			"Scales to many clusters.", done, "",
+			at{limitsOfUIs, "profiler/source TestDiscoveryStaysWithinQuota", "profiler/judge TestThousandApplications"},
+		},
+	}
+}
+
+func profilerFrameworks() []row {
+	return []row{
+		{"ETL and tools give history metrics to SQL analysts and to models.", done, "The same rows serve both.", at{queryGuide, toolsAlike}},
+		{"There are two ways to use it.", done, "", at{historyGuide}},
+		{
+			"The first fetches metrics of a given cluster live, through tools.", done, "From the cluster, a history server or a folder of logs.",
+			at{"profiler/run TestToolsReadAClusterOfEMR", "profiler/tools TestToolsReadAHistoryServer"},
+		},
+		{
+			"It suits a deep look at few jobs in natural language.", open,
+			"It is so as far as the tools go. Missing: those for SQL, executors and settings.",
+			at{toolServer},
+		},
+		{
+			"The second runs an ETL regularly, for SQL or a Databricks Genie room.", open,
+			"The control node runs it every hour, and SQL reads the tables. Missing: a Genie room, which needs them in a catalog.",
+			at{controlRuns, "profiler/serve TestRunsRepeatAtTheInterval", queryGuide},
+		},
+		{"It suits dozens or hundreds of jobs.", done, "", at{"profiler/judge TestThousandApplications", "docs/reference/tables.md#questions"}},
+	}
+}
+
+func profilerTools() []row {
+	const missing = "Missing: the tool. "
+	return []row{
+		{"Setting it up takes about 15 minutes.", done, "One JSON object in the client's configuration.", at{queryGuide}},
+		{
+			"Create secrets for token, workspace, data plane and cookies, with the help of shsutils.", corrected,
+			"EMR needs none: the AWS SDK's default chain has credentials, and EMR presigns its pages.",
+			at{fromEMR, "profiler/history TestErrorsHaveNoSecrets"},
+		},
+		{
+			"Run agentconnprod and agentddlprod.", corrected, "Nothing is installed in a schema: `observatory profile tools` is the server (MCP).",
+			at{queryGuide, "profiler/tools TestStandardInputAndOutput"},
+		},
+		{
+			"Afterwards the tools are in a sink schema.", corrected, "A client lists them from the server, each with its arguments.",
+			at{"profiler/tools TestToolsAreDescribed"},
+		},
+		{"Tool getappid.", done, "", at{"profiler/tools/applications.go", toolsAlike}},
+		{"Tool getexecutor.", open, missing + "Rows are in the table executors.", at{"docs/reference/tables.md#executors"}},
+		{"Tool getslowestjobs.", open, missing + "Rows are in the table jobs.", at{"docs/reference/tables.md#jobs"}},
+		{"Tool getslowestsql.", open, missing + "Rows are in the table sql.", at{"docs/reference/tables.md#sql"}},
+		{"Tool getsloweststages.", done, "", at{"profiler/tools/stages.go", "profiler/tools TestSlowestStagesAreTheSlowest"}},
+		{"Tool getsparkcontext.", open, missing + "Applications of Databricks' logs are told by their context.", at{databricksLog}},
+		{"Tool getstage.", open, missing + "getsloweststages shows stages of an application.", at{"profiler/tools/stages.go"}},
+		{"Tool listappsraw.", open, missing + "getappid lists applications, not the API's answer.", at{"profiler/tools/applications.go"}},
+		{"Tool listshsenvraw.", open, missing + "Rows are in the table environments.", at{"docs/reference/tables.md#environments"}},
+		{"Tool listshsexeuctorsraw.", open, missing + "Rows are in the table executors.", at{"docs/reference/tables.md#executors"}},
+		{"Tool listshsjobsraw.", open, missing + "Rows are in the table jobs.", at{"docs/reference/tables.md#jobs"}},
+		{"Tool listshssqlraw.", open, missing + "Rows are in the tables sql and sql_nodes.", at{"docs/reference/tables.md#sql_nodes"}},
+		{"Tool listshsstagesraw.", open, missing + "Rows are in the table stages.", at{"docs/reference/tables.md#stages"}},
+		{"Tool listshstasksraw.", open, missing + "Rows are in the table tasks, on request.", at{"docs/reference/tables.md#tasks"}},
+		{
+			"Databricks' AI playground or an open interface can use them.", open,
+			"Any client that starts a process over MCP can. Missing: HTTP, which a hosted playground needs.",
+			at{"profiler/tools TestStandardInputAndOutput"},
+		},
+		{
+			"Question: which stages are bottlenecks of a cluster?", open,
+			"Answered for each of its applications, with findings. Missing: one answer for the whole cluster.",
+			at{"profiler/tools TestSlowestStagesAreTheSlowest"},
+		},
+		{
+			"Question: which SQL queries are bottlenecks of a cluster?", open, "Missing: getslowestsql. SQL answers it.",
+			at{"docs/reference/tables.md#questions"},
+		},
+		{
+			"Question: which Spark settings did a cluster use?", open,
+			"Missing: listshsenvraw. SQL answers it, with secrets masked.", at{"docs/reference/tables.md#environments"},
+		},
+		{"Picture of an answer about stages.", open, "Missing: an example of a conversation in the guide.", nil},
+		{"Picture of an answer about SQL.", open, "Missing: the tool, and an example in the guide.", nil},
+		{"Picture of an answer about settings.", open, "Missing: the tool, and an example in the guide.", nil},
+	}
+}
+
+func profilerTables() []row {
+	return []row{
+		{
+			"After a quarter of an hour of setting up, the ETL takes minutes to hours, by the number of clusters.", done,
+			"A run prints its minimum time; later ones read only what is new.",
+			at{fromEMR, "profiler/source TestEstimateIsAccurate", "profiler/run TestRequestsForCompleteApplications"},
+		},
+		{"Create secrets for Databricks' history, with the help of shsutils.", open, noDiscovery, at{databricksLog}},
+		{
+			"Run databricks_spark_profiler or emr_spark_profiler.", open,
+			"`observatory profile run` reads EMR, a history server, or logs. Missing: Databricks' clusters themselves.",
+			at{historyGuide, clustersOfEMR},
+		},
+		{
+			"Run efficiency_analysis.", corrected,
+			"It is no further step: each run writes its tables, and judges applications by rules.",
+			at{"docs/guides/history.md#findings", "profiler/fold TestInefficiency"},
+		},
+		{
+			"Run emr_photon_analysis to see which jobs gain from Photon.", open, "Missing: the weights, and so the table's rows.",
+			at{"docs/reference/tables.md#photonanalysis"},
+		},
+		{"Picture of shsutils.", open, "Missing: Databricks' secrets, as above.", nil},
+		{"Table applications.", done, "", at{"docs/reference/tables.md#applications", twoRoads}},
+		{"Table cluster_summaries.", done, "", at{"docs/reference/tables.md#cluster_summaries", clustersOfEMR}},
+		{"Table executors.", done, "", at{"docs/reference/tables.md#executors", "profiler/fold TestExecutors"}},
+		{"Table ineffjobagg.", done, "", at{"docs/reference/tables.md#ineffjobagg", "profiler/fold TestInefficiency"}},
+		{"Table ineffjobraw.", done, "", at{"docs/reference/tables.md#ineffjobraw", "profiler/fold TestInefficiency"}},
+		{"Table jobs.", done, "", at{"docs/reference/tables.md#jobs", "profiler/fold TestFailures"}},
+		{"Table photonanalysis.", open, "It is defined. Missing: its rows.", at{"docs/reference/tables.md#photonanalysis"}},
+		{"Table sql.", done, "", at{"docs/reference/tables.md#sql", "profiler/fold TestExecutions"}},
+		{"Table stages.", done, "", at{"docs/reference/tables.md#stages", twoRoads}},
+		{"Table task_summaries.", done, "", at{"docs/reference/tables.md#task_summaries", "profiler/fold TestQuantilesOfTasks"}},
+		{"Table tasks.", done, "Only on request, as in the document.", at{"docs/reference/tables.md#tasks", "profiler/run TestTasksStay"}},
+		{"The tables serve SQL analysis.", done, "", at{"docs/reference/tables.md#questions", sqlAgrees}},
+		{
+			"A Genie room over the tables turns text into SQL.", open,
+			"A model can read their description. Missing: a catalog that names them, and a tool that runs SQL.",
+			at{"profiler/tools TestDescribeTables"},
+		},
+		{
+			"Question: which jobs are the most inefficient?", done, "",
+			at{"docs/reference/tables.md#ineffjobagg", "docs/reference/tables.md#findings", "profiler/fold TestInefficiency"},
+		},
+		{"Question to the tables: which stages are bottlenecks?", done, "", at{"docs/reference/tables.md#questions", sqlAgrees}},
+		{"Question to the tables: which SQL queries are bottlenecks?", done, "", at{"docs/reference/tables.md#questions", sqlAgrees}},
+		{"Picture of Genie's answer about jobs.", open, "Missing: text to SQL.", nil},
+		{"Picture of Genie's answer about stages.", open, "Missing: text to SQL.", nil},
+		{"Picture of Genie's answer about SQL.", open, "Missing: text to SQL.", nil},
+	}
+}
+
+func profilerDatabricks() []row {
+	return append(databricksSecrets(), []row{
+		{"Picture of the data plane's URL in a browser.", open, "Missing: Databricks' history server, as above.", nil},
+		{"timeout_seconds of Databricks' ETL, default 300.", done, "One set of options for all sources.", at{options, defaults}},
+		{
+			"max_applications of Databricks' ETL: applications of each cluster.", done,
+			"What was left out has a row in completeness.", at{options, "profiler/run TestLimitOfApplications"},
+		},
+		{"environment of Databricks' ETL: dev or prod.", done, "", at{options, conflicts}},
+		{"catalog_name, required.", open, "Tables have a place in S3 or a folder instead. Missing: an entry in a catalog.", at{options}},
+		{"schema_name, default spark_observability.", open, "Missing: an entry in a catalog.", nil},
+		{
+			"volume_name, default profiler_logs_volume.", open,
+			"Missing: volumes of Databricks. Logs go to standard error, and metrics to /metrics.", at{"profiler/serve TestLastRunIsServed"},
+		},
+		{"max_clusters of Databricks' ETL, default 5.", done, "", at{options, limitsOfUIs}},
+		{
+			"batch_size, default 10: clusters at a time.", corrected,
+			"Threads say how many are read at a time; a batch is what is read before a pause.", at{options, defaults},
+		},
+		{"batch_delay_seconds, default 2.", done, "", at{options, defaults}},
+		{"max_endpoint_failures, default 3 for each kind of endpoint.", done, "", at{options, "profiler/history TestFailureLimit"}},
+		{"include_tasks, default false.", done, "", at{options, "profiler/run TestTasksStay"}},
+		{
+			"Own runs set environment to prod and keep all defaults.", corrected,
+			"Five clusters a run fall behind: the control node's runs are prod with 50, and a command with --max-clusters 0 reads all.",
+			at{controlRuns, configuration, "profiler/run TestLimitOfClustersReachesEndedOnes"},
+		},
+	}...)
+}
+
+// databricksSecrets answers what both documents say about secrets.
+func databricksSecrets() []row {
+	return []row{
+		{"Create a secret for a Databricks token, and for the workspace's URL.", open, noDiscovery, at{historyGuide, databricksLog}},
+		{
+			"Create a secret for the data plane's URL, found in a job's Spark UI.", open,
+			"Missing: Databricks' history server. Delivered logs need no URL.",
+			at{"profiler/run TestPartsOfDatabricks"},
+		},
+		{
+			"Create a secret for the cookie DATAPLANE_DOMAIN_DBAUTH, copied from a browser.", open,
+			"Missing: a way in that outlives a person's session; delivered logs need none.", at{"profiler/run TestPartsOfDatabricks"},
+		},
+	}
+}
+
+// permissions answers what both documents say about IAM.
+func permissions() []row {
+	return []row{
+		{"elasticmapreduce:ListClusters.", done, "", at{options, callsListed}},
+		{"elasticmapreduce:DescribeCluster.", done, "", at{options, callsListed}},
+		{"elasticmapreduce:ListSteps.", done, "", at{options, callsListed}},
+		{"elasticmapreduce:DescribeStep.", corrected, "It is not needed: ListSteps answers the same.", at{options, callsListed}},
+		{
+			"elasticmapreduce:CreatePersistentAppUI.", corrected,
+			"DescribePersistentAppUI is needed, too: the URL works only once the UI is attached.",
+			at{options, callsListed, "components/controlnode TestProfilerMayMakeItsCallsAndNoOthers"},
+		},
+		{
+			"elasticmapreduce:GetPersistentAppUIPresignedURL.", corrected, "Running clusters also need GetOnClusterAppUIPresignedURL.",
+			at{options, callsListed, "profiler/run TestRunningCluster"},
+		},
+		{"elasticmapreduce:ListInstanceGroups.", done, "", at{options, callsListed}},
+		{"elasticmapreduce:ListInstanceFleets.", done, "", at{options, callsListed}},
+		{
+			"s3:PutObject.", corrected, "s3:DeleteObject is needed, too, for the lease and retention; readers need neither.",
+			at{options, "profiler/lake TestS3AndFolderStoresBehaveAlike"},
+		},
+		{"s3:GetObject.", done, "", at{options}},
+		{"s3:ListBucket.", done, "", at{options}},
+		{
+			"sts:GetCallerIdentity.", corrected,
+			"It is not called: the cluster's ARN names the account. IAM allows it without a policy, anyway.", at{options, callsListed},
+		},
+	}
+}
+
+// emrVariables answers what both documents say about the variables of the ETL.
+func emrVariables() []row {
+	return []row{
+		{"aws_region.", done, "", at{options, onOptions}},
+		{"emr_cluster_arn; empty discovers clusters.", done, "Of any partition.", at{options, "profiler/source TestClusterARNs"}},
+		{"timeout_seconds, default 300.", done, "", at{options, defaults}},
+		{"max_applications: applications of each cluster.", done, "", at{options, "profiler/run TestLimitOfApplications"}},
+		{"environment: dev or prod.", done, "", at{options, conflicts}},
+		{"s3_output_path, required in prod.", done, "", at{options, conflicts}},
+		{
+			"cluster_states: TERMINATED, WAITING, both, or ALL.", corrected,
+			"All of EMR's states are taken, but a waiting cluster's pages are left alone: using them postpones its idle timeout.",
+			at{options, fromEMR, "profiler/run TestWaitingClusterBecomesIdle"},
+		},
+		{"cluster_name_filter: part of the names.", done, "", at{options, discovery}},
+		{"max_clusters, default 5.", done, "Later runs go on with the next five.", at{options, limitsOfUIs}},
+		{"created_after_date and created_before_date: YYYY-MM-DD.", done, "", at{options, discovery}},
+		{"persistent_ui_timeout_seconds.", done, "", at{options, defaults}},
+		{"max_cluster_threads: clusters at a time.", done, "", at{options, defaults}},
+		{"max_app_threads: applications of a cluster at a time.", done, "", at{options, defaults}},
+	}
+}
+
+// caveats answers what both documents say last.
+func caveats() []row {
+	return []row{
+		{
+			"Spark should be configured as AWS's page about persistent UIs recommends, for large event logs.", open,
+			"Rolled and compacted logs are read in constant memory. Missing: advice about those settings, which lose rows where they compact.",
+			at{historyGuide, "eventlog TestMemoryDoesNotGrowWithTheLog", "profiler/fold TestCompactedLog"},
+		},
+		{"A persistent UI needs event logs in HDFS, as EMR's default is.", done, "", at{fromEMR, "profiler/run TestPreconditions"}},
+		{
+			"With logs in S3 or elsewhere, it does not work.", corrected, "The profiler reads event logs in S3 itself, without any UI.",
+			at{fromEMR, "profiler/run TestEventLogsInS3"},
+		},
+		{"A guide for contributors is to come.", done, "", at{"AGENTS.md", "README.md#development"}},
+	}
+}
