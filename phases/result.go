@@ -128,14 +128,14 @@ var shown = []struct {
 }{
 	{platform.PhaseResourceWait, "wait", false},
 	{platform.PhaseCompute, "compute", false},
-	{platform.PhaseWrite, "S3 write", false},
+	{platform.PhaseWrite, "write", false},
 	{platform.PhaseDriver, "driver", false},
 	{platform.PhaseSubmit, "submit", true},
 	{platform.PhaseIdle, "idle", true},
 }
 
 // Line says in one line which share of an application's wall clock each phase took:
-// "wait 31 % · compute 44 % · S3 write 20 % · driver 5 %". The shares are whole
+// "wait 31 % · compute 44 % · write 20 % · driver 5 %". The shares are whole
 // percentages with the sum 100. It is "" for an application without any time.
 func Line(seconds map[platform.Phase]float64, approximate bool) string {
 	shares := percentages(seconds)

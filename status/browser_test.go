@@ -43,7 +43,7 @@ func crowded() status.Status {
 			for _, app := range step.ApplicationIDs {
 				step.Phases = append(step.Phases, status.ApplicationPhases{
 					ApplicationID: app, Approximate: true,
-					Line: "wait 31 % · compute 34 % · S3 write 20 % · driver 5 % · submit 3 % · idle 7 % (approximate)",
+					Line: "wait 31 % · compute 34 % · write 20 % · driver 5 % · submit 3 % · idle 7 % (approximate)",
 				})
 			}
 		}

@@ -28,7 +28,7 @@ func referenceCase() map[string]float64 {
 	}
 }
 
-const referenceLine = "wait 31 % · compute 44 % · S3 write 20 % · driver 5 %"
+const referenceLine = "wait 31 % · compute 44 % · write 20 % · driver 5 %"
 
 // importPhases imports what a driver on a host has sent at an age.
 func importPhases(t *testing.T, metrics string, age time.Duration, application, host string, values map[string]float64) {

@@ -37,7 +37,7 @@ func TestSubmitReportsPhasesAfterStepEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, result.Warnings)
 	require.Equal(t, []status.ApplicationPhases{{
-		ApplicationID: application, Line: "wait 60 % · compute 0 % · S3 write 40 % · driver 0 %", Seconds: final, Ended: true,
+		ApplicationID: application, Line: "wait 60 % · compute 0 % · write 40 % · driver 0 %", Seconds: final, Ended: true,
 		Timeline: "https://10.0.0.4:3000/d/timeline?app=" + application + "&cluster=" + w.cluster,
 	}}, result.Phases)
 }

@@ -88,7 +88,7 @@ func TestSubmitPrintsThePhases(t *testing.T) {
 	out, problems := run(access...)
 	require.Less(t, time.Since(began), wait, "the final phases end the wait")
 	require.Contains(t, out, " COMPLETED")
-	require.True(t, strings.HasSuffix(out, "\napplication_17_0001: wait 31 % · compute 44 % · S3 write 20 % · driver 5 %\n"+
+	require.True(t, strings.HasSuffix(out, "\napplication_17_0001: wait 31 % · compute 44 % · write 20 % · driver 5 %\n"+
 		"  timeline: "+timeline("application_17_0001")+"\n"), out)
 	require.NotContains(t, problems, "where its time went")
 

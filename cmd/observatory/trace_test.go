@@ -34,7 +34,7 @@ func TestTraceImport(t *testing.T) {
 	api, endpoint := startTempo(t)
 	out, _, err := runTrace(t, "--endpoint", endpoint, goldenLogs+"static.jsonl")
 	require.NoError(t, err)
-	require.Contains(t, out, "application_1700000000000_0001 static: wait 19 % · compute 28 % · S3 write 36 % · driver 17 %\n")
+	require.Contains(t, out, "application_1700000000000_0001 static: wait 19 % · compute 28 % · write 36 % · driver 17 %\n")
 	require.Contains(t, out, "io_write   7.5 s   35.7 %")
 	require.Contains(t, out, "first executor after   3.0 s")
 	const id = "694316b52f37d7e52c2efe66a46d3b93" // of phases/testdata/ids.json
@@ -98,7 +98,7 @@ func TestTraceImportAsJSON(t *testing.T) {
 	require.Empty(t, progress)
 	var got map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, "wait 37 % · compute 40 % · S3 write 0 % · driver 23 % (approximate)", got["line"])
+	require.Equal(t, "wait 37 % · compute 40 % · write 0 % · driver 23 % (approximate)", got["line"])
 	require.InDelta(t, 14_000, got["phases"].(map[string]any)["compute"], 0)
 	require.Equal(t, true, got["approximate"])
 	require.NotEmpty(t, got["segments"])

@@ -27,8 +27,10 @@ func tasks() panel.Row {
 			Title: "Where task time goes", Unit: panel.UnitCores, Width: 12, Links: links.Job(),
 			Shows: "Task seconds per second: run is all of it on the executors, the others are parts of it or come before and after it. " +
 				"A task counts when it ends.",
-			Bad:  "Fetch wait, scheduler delay or serialization near run; CPU far below run: tasks wait for data.",
-			Next: "Fetch wait: \"Shuffle reads\". Scheduler delay: fewer, larger tasks. CPU: open the profile.",
+			Bad: "Fetch wait, scheduler delay or serialization near run. CPU far below run: tasks wait for data, or a process outside of the " +
+				"JVM works, such as Python, whose CPU time Spark does not count.",
+			Next: "Fetch wait: \"Shuffle reads\". Scheduler delay: fewer, larger tasks. CPU near run: open the profile. CPU far below run in a " +
+				"PySpark job: use built-in functions in place of Python ones.",
 		}, panel.Metrics(scope.By("component").Sum(scope.PerSecond(metric("spark_task_time_seconds_total"))), "{{component}}")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Skew of the worst stage", Unit: panel.UnitTimes, Width: 8, Limits: panel.StepsOf(rules.Skew), Links: links.Job(),
