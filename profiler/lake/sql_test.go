@@ -14,6 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/judge"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -60,9 +61,11 @@ func TestSQLQueriesAgree(t *testing.T) {
 	dir := t.TempDir()
 	l := realLake(t, dir)
 	olderJobs(t, l, dir)
+	_, err := judge.All(t.Context(), l, nil)
+	require.NoError(t, err)
 	fromDuck, fromSpark := duck(t, dir), spark(t, dir)
 	asked := strings.Split(read(t, questions), "\n\n")
-	require.Len(t, asked, 10)
+	require.Len(t, asked, 13)
 	require.Len(t, fromDuck, len(asked)+1)
 	require.Len(t, fromSpark, len(asked)+1)
 	for i, question := range asked {

@@ -75,3 +75,24 @@ JOIN stages s ON s.cluster_id = r.cluster_id AND s.application_id = r.applicatio
 LEFT JOIN completeness c ON c.cluster_id = r.cluster_id AND c.application_id = r.application_id AND c.attempt_id = r.attempt_id AND c.endpoint = 'stages'
 WHERE r.place = 1
 ORDER BY r.application_id, r.attempt_id, r.job_id, s.stage_id, s.stage_attempt_id
+
+-- What cost each application most, and which settings cure it?
+SELECT application_id, attempt_id, finding, severity, stage_id, sql_id, impact_ms, value, limit_value, unit, summary,
+       changes, settings
+FROM findings
+WHERE not_checked IS NULL
+ORDER BY application_id, attempt_id, impact_ms DESC NULLS LAST, core_hours DESC NULLS LAST, finding, stage_id, stage_attempt_id, sql_id
+
+-- Which findings cost most over all applications, and in how many do they occur?
+SELECT finding, COUNT(DISTINCT application_id) AS applications, CAST(SUM(impact_ms) AS BIGINT) AS impact_ms, ROUND(SUM(core_hours), 3) AS core_hours
+FROM findings
+WHERE not_checked IS NULL
+GROUP BY finding
+ORDER BY impact_ms DESC NULLS LAST, core_hours DESC NULLS LAST, finding
+
+-- Which rules could not be judged, and why?
+SELECT finding, not_checked, COUNT(*) AS applications
+FROM findings
+WHERE not_checked IS NOT NULL
+GROUP BY finding, not_checked
+ORDER BY finding, not_checked
