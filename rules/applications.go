@@ -83,11 +83,11 @@ func applications() []Rule {
 		},
 		{
 			ID: Slower, Title: "Slower than usual", Subject: OfApplication, Unit: Times,
-			Signal:  "duration divided by the median of the earlier runs of the same name and shape of plans; digits in names do not count",
+			Signal: "duration divided by the median of the earlier runs of the same name and shape of plans; digits in names do not count",
 			Columns: []string{
 				"applications.application_name", "applications.duration_ms", "applications.start_time", "applications.plan_shape", "phases.duration_ms",
 			},
-			Limit:   Limit{1.2, 2},
+			Limit: Limit{1.2, 2},
 			Floors: []Floor{
 				{MinRuns, 5, Count, "earlier runs that ended by themselves, at least"},
 				{MostRuns, 20, Count, "earlier runs that are compared: the latest"},

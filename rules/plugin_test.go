@@ -23,6 +23,8 @@ func TestFloorsOfThePlugin(t *testing.T) {
 	}{
 		{"Skew.java", `FEWEST = ([^;]+);`, rules.SkewLiveTasks, map[string]float64{"3": 3}},
 		{"TaskStatistics.java", `Skew time = new Skew\(([^)]+)\)`, rules.SkewLiveTime, map[string]float64{"1000": 1000}},
+		{"StageTail.java", `FEW_TASKS = ([^;]+);`, rules.SkewFewTasks, map[string]float64{"20": 20}},
+		{"StageTail.java", `EXCESS = ([^;]+);`, rules.SkewExcess, map[string]float64{"1000": 1000}},
 		{"TaskStatistics.java", `Skew shuffle = new Skew\(([^)]+)\)`, rules.SkewLiveBytes, map[string]float64{"1 << 20": 1 << 20}},
 	} {
 		text, err := os.ReadFile(plugin + c.file)
@@ -33,4 +35,8 @@ func TestFloorsOfThePlugin(t *testing.T) {
 		require.Truef(t, known, "%s has %s: change the rule's floor, and this test", c.file, found[0])
 		require.InDelta(t, value, rule.Floor(c.want), 0)
 	}
+	text, err := os.ReadFile(plugin + "StageTail.java")
+	require.NoError(t, err)
+	require.InDelta(t, 3, rule.Warn, 0, "change RATIO of StageTail.java, too")
+	require.Contains(t, string(text), "RATIO = 3;")
 }

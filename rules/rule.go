@@ -30,6 +30,9 @@ type Rule struct {
 	Limit
 	// Live is the limit of another signal, for what runs, where the metrics do not have Signal.
 	Live *Live
+	// Query judges applications that run. It is empty where they are judged from the tables alone,
+	// and where panels alone show the metrics.
+	Query Query `json:"-"` // findings in the tables do not depend on it
 	// Floors are further values that the rule needs: below them it is not judged, or judged
 	// otherwise.
 	Floors  []Floor

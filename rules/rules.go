@@ -11,7 +11,11 @@ import (
 // All lists the rules in the order of the reference: those of applications, then those of
 // hosts, clusters and the platform.
 func All() []Rule {
-	return slices.Concat(stages(), shuffles(), queries(), executors(), applications(), machines())
+	all := slices.Concat(stages(), shuffles(), queries(), executors(), applications(), machines())
+	for i := range all {
+		all[i].Query = all[i].query()
+	}
+	return all
 }
 
 // Get returns a rule. It panics if there is none with the id.

@@ -75,7 +75,7 @@ func stages() []Rule {
 				"task_summaries.duration", "task_summaries.duration_p95", "task_summaries.shuffle_read_bytes", "task_summaries.input_bytes",
 				"task_summaries.input_records", "stages.num_complete_tasks", "stages.duration_ms",
 			},
-			Metrics: []string{"spark_task_skew_ratio"},
+			Metrics: []string{"spark_task_skew_ratio", "spark_stage_tail_seconds_total"},
 			Limit:   Limit{3, 10},
 			Floors: []Floor{
 				{SkewFewTasks, 20, Count, "with fewer tasks the longest is judged, since it is the 95th percentile"},
@@ -105,7 +105,7 @@ func stages() []Rule {
 				"task_summaries.disk_bytes_spilled", "stages.disk_bytes_spilled", "stages.memory_bytes_spilled", "stages.duration_ms",
 				"stages.input_bytes", "stages.output_bytes", "stages.shuffle_read_bytes", "stages.shuffle_write_bytes", "stages.num_tasks",
 			},
-			Metrics: []string{"spark_task_spill_bytes_total", "spark_task_io_bytes_total"},
+			Metrics: []string{"spark_task_spill_bytes_total", "spark_task_io_bytes_total", "spark_phase_compute_seconds"},
 			Limit:   Limit{256 * mib, gib},
 			Live: &Live{
 				Signal: "bytes spilled to disk as a share of those that tasks read, as input and from shuffles", Unit: Share,
@@ -124,7 +124,7 @@ func stages() []Rule {
 			ID: GC, Title: "Garbage collection", Subject: OfStage, Unit: Share,
 			Signal:  "time in garbage collection as a share of the tasks' run time",
 			Columns: []string{"stages.jvm_gc_time", "stages.executor_run_time", "stages.duration_ms"},
-			Metrics: []string{"spark_task_time_seconds_total"},
+			Metrics: []string{"spark_task_time_seconds_total", "spark_phase_compute_seconds"},
 			Limit:   Limit{0.1, 0.2},
 			Floors:  []Floor{{MinRunTime, 10_000, Milliseconds, "run time of all tasks together, at least"}},
 			Basis:   Shared, Route: Note,
@@ -203,7 +203,7 @@ func stages() []Rule {
 			Columns: []string{
 				"stages.num_failed_tasks", "stages.num_resubmitted_tasks", "stages.num_complete_tasks", "stages.failure_reason", "stages.duration_ms",
 			},
-			Metrics: []string{"spark_task_count_total"},
+			Metrics: []string{"spark_task_count_total", "spark_phase_compute_seconds"},
 			Limit:   Limit{0.1, 0.3},
 			Floors:  []Floor{{MinFailed, 10, Count, "tasks that failed, at least"}},
 			Basis:   Shared, Route: Page,

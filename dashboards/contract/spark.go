@@ -111,6 +111,8 @@ func taskMetrics() []Metric {
 		spark("spark_task_skew_ratio", "spark.task.skew", Gauge, "1",
 			"Largest task of the worst finished stage, divided by the stage's median or mean task.", "measure", "of"),
 		spark("spark_stage_count_total", "spark.stage.count", Counter, "{stage}", "Stage attempts that ended: success or failed.", "outcome"),
+		spark("spark_stage_tail_seconds_total", "spark.stage.tail", Counter, "s",
+			"Time by which the longest task of each skewed stage exceeded the stage's median one; stages are skewed by the rule skew."),
 		s3,
 	}
 }

@@ -130,7 +130,8 @@ final class Recorder {
     engine.stageCompleted(id, attempt, submitted, completed, failure != null, (int) Events.Stages.TASKS.number(info));
     engine.attempt(id, attempt).profile = Events.Stages.PROFILE.number(info);
     tracer.stageCompleted(id, attempt, submitted, completed, failure);
-    tasks.stageCompleted(PhaseEngine.key(id, attempt), failure != null);
+    long duration = submitted > 0 ? Math.max(0, completed - submitted) : 0;
+    tasks.stageCompleted(PhaseEngine.key(id, attempt), failure != null, duration);
   }
 
   synchronized void taskStart(Object event) {

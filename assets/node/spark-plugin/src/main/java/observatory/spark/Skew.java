@@ -32,23 +32,35 @@ final class Skew {
       }
       values[count++] = value;
     }
+
+    /** Sorts the values: from then on there are quantiles, and no more values. */
+    void end() {
+      Arrays.sort(values, 0, count);
+    }
+
+    int count() {
+      return count;
+    }
+
+    /** The value at index floor(q n), as in Spark's AppStatusStore.taskSummary. */
+    double quantile(double q) {
+      return values[Math.min((int) (q * count), count - 1)];
+    }
   }
 
   void finish(Stage stage) {
     if (stage.count < FEWEST) {
       return;
     }
-    float[] sorted = Arrays.copyOf(stage.values, stage.count);
-    Arrays.sort(sorted);
-    double largest = sorted[stage.count - 1];
+    double largest = stage.quantile(1);
     if (largest < floor) {
       return;
     }
     double sum = 0;
-    for (float value : sorted) {
-      sum += value;
+    for (int i = 0; i < stage.count; i++) {
+      sum += stage.values[i];
     }
-    double median = sorted[stage.count / 2];
+    double median = stage.quantile(0.5);
     ofMean = Math.max(ofMean, largest / (sum / stage.count));
     if (median > 0) {
       ofMedian = Math.max(ofMedian, largest / median);

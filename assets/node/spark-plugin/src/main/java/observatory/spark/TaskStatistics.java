@@ -23,6 +23,7 @@ final class TaskStatistics {
   private final Histogram shuffleRead = new Histogram(Histogram.BYTES);
   private final Skew time = new Skew(1000);
   private final Skew shuffle = new Skew(1 << 20);
+  private final StageTail tail = new StageTail();
 
   /** The oldest first: tasks that end after their stage begin a new entry, which nothing ends. */
   private final Map<Long, Skew.Stage[]> stages =
@@ -104,7 +105,8 @@ final class TaskStatistics {
     return read;
   }
 
-  void stageCompleted(long stage, boolean failed) {
+  /** duration is in milliseconds, 0 if it is unknown. */
+  void stageCompleted(long stage, boolean failed, long duration) {
     if (failed) {
       stagesFailed++;
     } else {
@@ -112,6 +114,9 @@ final class TaskStatistics {
     }
     Skew.Stage[] samples = stages.remove(stage);
     if (samples != null) {
+      samples[0].end();
+      samples[1].end();
+      tail.finish(samples[0], duration);
       time.finish(samples[0]);
       shuffle.finish(samples[1]);
     }
@@ -126,6 +131,9 @@ final class TaskStatistics {
     out.sum("spark.stage.count", "{stage}", true);
     out.point(stagesSucceeded, "outcome", "success");
     out.point(stagesFailed, "outcome", "failed");
+    out.end();
+    out.sum("spark.stage.tail", "s", true);
+    out.point(tail.seconds());
     out.end();
     out.sum("spark.task.time", "s", true);
     for (int i = 0; i < seconds.length; i++) {

@@ -1,0 +1,173 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Query judges applications while they run, by their metrics: PromQL with a series for each
+// application, by the labels cluster and spark_app_id. In renders it.
+//
+// The metrics count from the start of the application. An expression therefore is about all
+// that it did so far; its window is only how old a last value may be.
+type Query struct {
+	// Value is the signal that Running judges; it has no series below a floor of the rule.
+	Value string
+	// Impact is the upper bound of the wall-clock time that it cost so far, in seconds; empty if
+	// the rule's basis claims none.
+	Impact string
+	// CoreHours is what it cost so far, of rules with the basis core.
+	CoreHours string
+}
+
+// What In replaces in expressions.
+const (
+	scopeMarker  = "$scope"
+	windowMarker = "$window"
+)
+
+// LiveWindow is how old a last value may be where what runs now is asked: metrics arrive every
+// ten seconds, and an outage of a minute or two is no end.
+const LiveWindow = "5m"
+
+// In narrows the expressions by label matchers, such as `cluster="j-1"`, and sets the window,
+// such as LiveWindow. Without matchers they are about all applications.
+func (q Query) In(matchers, window string) Query {
+	if matchers != "" {
+		matchers = "," + matchers
+	}
+	markers := strings.NewReplacer(","+scopeMarker, matchers, windowMarker, window)
+	return Query{Value: markers.Replace(q.Value), Impact: markers.Replace(q.Impact), CoreHours: markers.Replace(q.CoreHours)}
+}
+
+// Found selects the applications whose value is at or beyond the limit of a warning, from an
+// expression of the same query.
+func (r Rule) Found(expression string, q Query) string {
+	operator := ">="
+	limit := r.Running().Limit
+	if limit.LessIsWorse() {
+		operator = "<="
+	}
+	return fmt.Sprintf("(%s) and on (cluster, spark_app_id) ((%s) %s %v)", expression, q.Value, operator, limit.Warn)
+}
+
+// key is what expressions are grouped by.
+const key = "by (cluster, spark_app_id)"
+
+// latest selects the last values of a metric. Every selector has a matcher, so that one of a
+// scope can follow.
+func latest(metric string, matchers ...string) string {
+	matchers = append([]string{`spark_app_id!=""`}, matchers...)
+	return fmt.Sprintf("last_over_time(%s{%s,%s}[%s])", metric, strings.Join(matchers, ","), scopeMarker, windowMarker)
+}
+
+// counted adds up a counter of applications.
+func counted(metric string, matchers ...string) string {
+	return "sum " + key + " (" + latest(metric, matchers...) + ")"
+}
+
+// gauged takes the largest of an application's gauges: a driver that YARN restarted has two.
+func gauged(metric string) string { return "max " + key + " (" + latest(metric) + ")" }
+
+// taskTime adds up a component of the tasks' time, in seconds.
+func taskTime(component string) string {
+	return counted("spark_task_time_seconds_total", fmt.Sprintf(`component="%s"`, component))
+}
+
+// Phases, in seconds.
+var (
+	wall    = gauged("spark_wall_seconds")
+	compute = gauged("spark_phase_compute_seconds")
+)
+
+// query returns the rule's query; empty if it has none.
+func (r Rule) query() Query {
+	switch r.ID {
+	case Skew:
+		return skewed()
+	case Spill:
+		return spilled()
+	case GC:
+		return r.ofTaskTime("gc")
+	case FetchWait:
+		return r.ofTaskTime("fetch_wait")
+	case FailedTasks:
+		return r.failedShare()
+	case ExecutorsLost:
+		return removedFor("lost|killed|other")
+	case ExecutorMemory:
+		return removedFor("memory")
+	case IdleCores:
+		return idleCores()
+	case ResourceWait:
+		return Query{Value: gauged("spark_resource_wait_seconds"), Impact: gauged("spark_resource_wait_seconds")}
+	case SlowWrite:
+		return r.ofPhase("spark_phase_io_write_seconds")
+	case DriverBound:
+		return r.ofPhase("spark_phase_driver_seconds")
+	case RenameCommit:
+		return Query{Value: counted("hadoop_s3a_object_copy_requests_total") + " > 0"}
+	case S3Throttled:
+		return Query{Value: counted("hadoop_s3a_store_io_throttled_total") + " / " + counted("hadoop_s3a_store_io_request_total")}
+	}
+	return Query{}
+}
+
+// atLeast keeps the applications of which another expression reaches a floor.
+func atLeast(expression, other string, floor float64) string {
+	return fmt.Sprintf("(%s) and on (cluster, spark_app_id) ((%s) >= %v)", expression, other, floor)
+}
+
+// ofTaskTime judges a component as a share of the tasks' run time. Its impact is that share of
+// the compute phase.
+func (r Rule) ofTaskTime(component string) Query {
+	share := taskTime(component) + " / " + taskTime("run")
+	return Query{
+		Value:  atLeast(share, taskTime("run"), r.Floor(MinRunTime)/1e3),
+		Impact: "clamp_max(" + share + ", 1) * " + compute,
+	}
+}
+
+// ofPhase judges a phase as a share of the wall clock.
+func (r Rule) ofPhase(metric string) Query {
+	return Query{Value: atLeast(gauged(metric)+" / "+wall, gauged(metric), r.Floor(MinPhase)/1e3), Impact: gauged(metric)}
+}
+
+// spilled judges the bytes that were written to disk because they did not fit into memory.
+func spilled() Query {
+	disk := counted("spark_task_spill_bytes_total", `kind="disk"`)
+	read := counted("spark_task_io_bytes_total", `direction=~"input|shuffle_read"`)
+	twice := "2 * " + disk // they are written and read
+	return Query{
+		Value:  disk + " / (" + read + " > 0)",
+		Impact: twice + " / (" + twice + " + " + counted("spark_task_io_bytes_total") + ") * " + compute,
+	}
+}
+
+// skewed judges the worst stage; the impact is of all skewed stages.
+func skewed() Query {
+	tail := counted("spark_stage_tail_seconds_total")
+	ratio := "max " + key + " (" + latest("spark_task_skew_ratio", `measure="time"`, `of="median"`) + ")"
+	return Query{Value: ratio + " and on (cluster, spark_app_id) (" + tail + " > 0)", Impact: tail}
+}
+
+// idleCores judges the time in which executors' cores had no task.
+func idleCores() Query {
+	idle := counted("spark_executor_core_time_seconds_total", `state="idle"`)
+	return Query{
+		Value:     idle + " / " + counted("spark_executor_core_time_seconds_total", `state=~"busy|idle"`),
+		CoreHours: idle + " / 3600",
+	}
+}
+
+// failedShare judges failed tasks. The impact is their share of the compute phase.
+func (r Rule) failedShare() Query {
+	failed := counted("spark_task_count_total", `outcome="failed"`)
+	share := failed + " / " + counted("spark_task_count_total", `outcome=~"success|failed"`)
+	return Query{Value: atLeast(share, failed, r.Floor(MinFailed)), Impact: share + " * " + compute}
+}
+
+// removedFor counts executors that were removed for reasons.
+func removedFor(reasons string) Query {
+	return Query{Value: counted("spark_executor_removed_total", fmt.Sprintf(`reason=~"%s"`, reasons)) + " > 0"}
+}
