@@ -87,6 +87,10 @@ func writeRule(b *strings.Builder, r rules.Rule) {
 		fmt.Fprintf(b, "- Cost of a finding: %s (%s)\n", bases()[r.Basis], r.Basis)
 	}
 	fmt.Fprintf(b, "- Route: %s\n", r.Route)
+	if r.Recipe != "" {
+		fmt.Fprintf(b, "- Recipe: [%s](../../%s)\n", r.Recipe, r.Recipe.Path())
+	}
+	writeQuery(b, r.Query.In("", rules.LiveWindow))
 	if len(r.Floors) > 0 {
 		b.WriteString("\n| Floor | Value | Meaning |\n|---|---|---|\n")
 		for _, f := range r.Floors {
@@ -101,6 +105,18 @@ func writeRule(b *strings.Builder, r rules.Rule) {
 				value = "`" + c.Value + "`"
 			}
 			fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", c.Property, value, cmp.Or(c.When, "always"), c.Classification, releases(c))
+		}
+	}
+}
+
+// writeQuery writes the PromQL of a rule, for all applications.
+func writeQuery(b *strings.Builder, q rules.Query) {
+	for _, of := range []struct{ title, expression string }{
+		{"What is judged while applications run", q.Value}, {"What it cost so far, in seconds", q.Impact},
+		{"What it cost so far, in core-hours", q.CoreHours},
+	} {
+		if of.expression != "" {
+			fmt.Fprintf(b, "\n%s:\n\n```promql\n%s\n```\n", of.title, of.expression)
 		}
 	}
 }

@@ -41,6 +41,9 @@ type Rule struct {
 	Changes []Change
 	Route   Route
 
+	// Recipe is the page about it, of rules of applications.
+	Recipe Recipe
+
 	// NotLive and NotInTables say why one of the two cannot judge it; empty if it can.
 	NotLive, NotInTables string
 }

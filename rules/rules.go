@@ -13,7 +13,7 @@ import (
 func All() []Rule {
 	all := slices.Concat(stages(), shuffles(), queries(), executors(), applications(), machines())
 	for i := range all {
-		all[i].Query = all[i].query()
+		all[i].Query, all[i].Recipe = all[i].query(), all[i].recipe()
 	}
 	return all
 }

@@ -50,6 +50,7 @@ func Judge(rows Rows) ([]tables.Finding, error) {
 	all := append(a.found.kept(), a.notChecked()...)
 	for i := range all {
 		all[i].Attempt, all[i].Rules = rows.Application.Attempt, Version()
+		all[i].Recipe = rules.Get(rules.ID(all[i].Finding)).Recipe.Path()
 	}
 	return all, nil
 }

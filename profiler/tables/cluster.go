@@ -86,6 +86,7 @@ type Finding struct {
 	Total      *int64   `parquet:"total,optional" doc:"findings of the rule in this attempt, with those that were left out since they cost least"`
 	NotChecked string   `parquet:"not_checked,optional" doc:"why the rule was not judged; null for a finding"`
 	Rules      string   `parquet:"rules,optional,dict" doc:"version of the rules"`
+	Recipe     string   `parquet:"recipe,optional,dict" doc:"page of the project about the rule's causes and cures"`
 }
 
 // IneffJobRaw is a row of the table ineffjobraw: the flags of a stage's attempt.
