@@ -16,10 +16,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/tests/recipes"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// TestDocumentedCommands executes every command of README.md and of the guides,
+// TestDocumentedCommands executes every command of README.md, of the guides and of the recipes,
 // except those that need an account, Pulumi Cloud, or this test itself.
 func TestDocumentedCommands(t *testing.T) {
 	known, used := examples(), map[string]bool{}
@@ -31,6 +32,10 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Run(filepath.Base(document)+"/"+command, func(t *testing.T) {
 				if strings.HasPrefix(command, "pulumi ") {
 					used[checkPulumiCommand(t, command)] = true
+					return
+				}
+				if strings.HasPrefix(command, "spark-submit ") { // an example of settings, for a job of the reader's
+					trial.RequireTest(t, "tests/recipes", "TestSettingsOfRecipesExist")
 					return
 				}
 				e, listed := known[command]
@@ -174,13 +179,17 @@ func TestUnknownPulumiCommandsAreDetected(t *testing.T) {
 	require.False(t, isHelpOf("Usage:\n  pulumi stack [flags]\n", "pulumi stack start"))
 }
 
-// documents returns the paths of README.md and the guides.
+// documents returns the paths of README.md, the guides and the recipes.
 func documents(t *testing.T) []string {
 	t.Helper()
 	guides, err := filepath.Glob(filepath.Join(root, "docs", "guides", "*.md"))
 	require.NoError(t, err)
 	require.NotEmpty(t, guides)
-	return append([]string{filepath.Join(root, "README.md")}, guides...)
+	all := append([]string{filepath.Join(root, "README.md")}, guides...)
+	for _, page := range recipes.Pages(t, root) {
+		all = append(all, filepath.Join(root, page.Name))
+	}
+	return all
 }
 
 // commands returns the lines of a document's sh blocks, with continued lines joined
@@ -198,7 +207,7 @@ func commands(t *testing.T, document string) []string {
 		if rest, fence := strings.CutPrefix(line, "```"); fence {
 			if inside = !inside; inside {
 				language = rest
-				require.Contains(t, []string{"sh", "json", "yaml", "python", "sql", "mermaid", "text"}, language,
+				require.Contains(t, []string{"sh", "json", "yaml", "python", "sql", "promql", "mermaid", "text"}, language,
 					"%s: the block after %q names no known language", document, joined)
 			}
 			continue
@@ -216,7 +225,9 @@ func commands(t *testing.T, document string) []string {
 		}
 		joined = ""
 	}
-	require.NotEmpty(t, out, "%s has no command", document)
+	if !strings.Contains(document, recipes.Folder) { // not all of these have one
+		require.NotEmpty(t, out, "%s has no command", document)
+	}
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/tests/recipes"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
@@ -63,9 +65,9 @@ func TestSQLQueriesAgree(t *testing.T) {
 	olderJobs(t, l, dir)
 	_, err := judge.All(t.Context(), l, nil)
 	require.NoError(t, err)
-	fromDuck, fromSpark := duck(t, dir), spark(t, dir)
 	asked := strings.Split(read(t, questions), "\n\n")
 	require.Len(t, asked, 13)
+	fromDuck, fromSpark := duck(t, dir, append(slices.Clone(asked), exampleIn(t, "sql"))), spark(t, dir, questions)
 	require.Len(t, fromDuck, len(asked)+1)
 	require.Len(t, fromSpark, len(asked)+1)
 	for i, question := range asked {
@@ -79,6 +81,42 @@ func TestSQLQueriesAgree(t *testing.T) {
 	require.Greater(t, len(shown), 4, "lines of a table besides its borders and its header")
 	require.Regexp(t, `^\|application_id\|.*\|disk_bytes_spilled\|$`, strings.ReplaceAll(shown[1][0].(string), " ", ""))
 	require.Regexp(t, `^\|app[^|]+\|.*\|\d+\|$`, strings.ReplaceAll(shown[3][0].(string), " ", ""))
+}
+
+// The recipes' queries run over a lake with findings, and their proofs find the application's
+// runs. Spark understands them, too.
+func TestSQLOfRecipes(t *testing.T) {
+	dir := t.TempDir()
+	l := realLake(t, dir)
+	_, err := judge.All(t.Context(), l, nil)
+	require.NoError(t, err)
+	const application = "SELECT application_name, application_id FROM applications WHERE num_stages > 0 ORDER BY num_tasks DESC LIMIT 1"
+	one := duck(t, dir, []string{application})[0][0]
+	real := strings.NewReplacer("'etl_daily'", "'"+one[0].(string)+"'", "'application_1700000000000_0001'", "'"+one[1].(string)+"'")
+	var asked []string
+	proofs := map[int]string{} // pages by the place of their last query
+	for _, page := range recipes.Pages(t, "../..") {
+		for _, query := range page.Blocks("sql") {
+			require.NotContains(t, query, "\n\n", page.Name)
+			require.Regexp(t, `(?s)^SELECT .*\b(JOIN|GROUP BY|WHERE)\b.*\bORDER BY\b`, query, "%s: a query of nothing in particular", page.Name)
+			asked = append(asked, real.Replace(query))
+		}
+		if strings.Contains(page.Text, "\n## Proof\n") {
+			proofs[len(asked)-1] = page.Name
+		}
+	}
+	fromDuck := duck(t, dir, asked)
+	require.Len(t, fromDuck, len(asked))
+	for place, page := range proofs {
+		require.NotEmpty(t, fromDuck[place], "%s proves nothing:\n%s", page, asked[place])
+	}
+	if !testenv.Long() {
+		return
+	}
+	fromSpark := spark(t, dir, inFile(t, strings.Join(asked, "\n\n")))
+	for i, query := range asked {
+		require.Len(t, fromSpark[i], len(fromDuck[i]), query)
+	}
 }
 
 // exampleIn returns the guide's only example in a language.
@@ -104,17 +142,15 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// duck returns DuckDB's rows by question, from the lake in a folder; the last are those of
-// the guide's example, which runs in that folder.
-func duck(t *testing.T, dir string) [][][]any {
+// duck returns DuckDB's rows by question, from the lake in a folder, in which it runs.
+func duck(t *testing.T, dir string, asked []string) [][][]any {
 	t.Helper()
 	python := os.Getenv("OBSERVATORY_PYTHON")
 	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with duckdb")
 	var stderr strings.Builder
 	script, err := filepath.Abs(duckScript)
 	require.NoError(t, err)
-	asked := inFile(t, read(t, questions)+"\n\n"+exampleIn(t, "sql"))
-	cmd := exec.CommandContext(t.Context(), python, script, "history", asked)
+	cmd := exec.CommandContext(t.Context(), python, script, "history", inFile(t, strings.Join(asked, "\n\n")))
 	cmd.Dir = dir
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -122,9 +158,9 @@ func duck(t *testing.T, dir string) [][][]any {
 	return answers(t, string(out))
 }
 
-// spark returns the rows of a local Spark by question, from the lake in a folder; the last
+// spark returns the rows of a local Spark by question of a file, from the lake in a folder; the last
 // are the lines that the guide's example prints, with that lake in place of the one in S3.
-func spark(t *testing.T, dir string) [][][]any {
+func spark(t *testing.T, dir, questions string) [][][]any {
 	t.Helper()
 	tree, err := applications.Fetch(t.Context(), nil)
 	require.NoError(t, err)
