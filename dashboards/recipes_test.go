@@ -19,9 +19,9 @@ func TestRecipesQueryEmittedMetrics(t *testing.T) {
 			count++
 			checkMetrics(t, query)
 			require.Containsf(t, query, "["+rules.LiveWindow+"]", "%s: another window than the rules'", page.Name)
-			require.Containsf(t, query, "by (cluster, spark_app_id", "%s: not by application", page.Name)
+			require.Containsf(t, query, "by (cluster", "%s: not by cluster and application", page.Name)
 			require.NotContainsf(t, strings.ReplaceAll(query, "> 0", ""), ">", "%s repeats a limit", page.Name)
 		}
 	}
-	require.Positive(t, count)
+	require.GreaterOrEqual(t, count, len(rules.Recipes()))
 }

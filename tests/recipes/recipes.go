@@ -1,7 +1,6 @@
-// Package recipes reads the pages of docs/recipes. Its tests prove that the pages are
-// complete, that every panel, setting, classification and page that they name exists, and that
-// they advise nothing that is unsafe on EMR. The tests of dashboards and of profiler/lake run
-// the pages' queries.
+// Package recipes reads the pages of docs/recipes; its tests prove that the pages are complete
+// and that every panel, setting and page that they name exists, and that they set nothing that
+// is unsafe on EMR. The tests of dashboards and of profiler/lake check the pages' queries.
 package recipes
 
 import (
