@@ -119,6 +119,9 @@ func examples() map[string]example {
 		`url=$(aws emr get-persistent-app-ui-presigned-url --persistent-app-ui-id p-0123456789ABC --query PresignedURL --output text)`: {
 			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
 		},
+		"aws emr get-persistent-app-ui-presigned-url --persistent-app-ui-id p-0123456789ABC": {
+			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
+		},
 		`curl --cacert "$AWS_CA_BUNDLE" --cookie-jar jar --location "$url" --output /dev/null`: {
 			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
 		},
