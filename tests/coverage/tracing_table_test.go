@@ -16,6 +16,19 @@ const (
 	rehearsed     = "stacks TestTracingVariantsAreRehearsed"
 	keysAreRead   = "tests/lessons TestKeysAreRead"
 
+	recipes          = "docs/recipes/troubleshoot/"
+	slowRecipe       = recipes + "slow-spark-jobs.md"
+	skewRecipe       = recipes + "data-skew-diagnosis.md"
+	memoryRecipe     = recipes + "oom-and-spill.md"
+	shuffleRecipe    = recipes + "shuffle-bottleneck.md"
+	collectionRecipe = recipes + "gc-pressure.md"
+	waitRecipe       = recipes + "resource-wait-long.md"
+	writeRecipe      = recipes + "s3-write-slow.md"
+	profilingGuide   = "docs/recipes/observability/spark-profiling-guide.md"
+	stackGuide       = "docs/recipes/observability/observability-stack.md"
+	recipesComplete  = "tests/recipes TestRecipesAreComplete"
+	recipesSQL       = "profiler/lake TestSQLOfRecipes"
+
 	overTime    = "Job Phase Timeline: Phase over time"
 	phaseShares = "Job Phase Timeline: Share of the wall time"
 	phaseTimes  = "Job Phase Timeline: Time by phase"
@@ -67,8 +80,8 @@ func tracingGoal() []row {
 			at{"docs/reference/dashboards.md#job-phase-timeline"},
 		},
 		{
-			"Five recipes for typical performance problems.", open, "Missing: docs/recipes. The advice is in the rules so far.",
-			at{"docs/reference/rules.md", slowJob},
+			"Five recipes for typical performance problems.", done, "Seven, and each finding names its own.",
+			at{recipesComplete, "rules TestEveryRuleHasARecipe", recipesSQL},
 		},
 		{
 			"Event logs can be analysed through the history server, and this is documented.", done, "",
@@ -113,34 +126,26 @@ func tracingCriteria() []row {
 			"A job inherits TRACEPARENT from its submission. Missing: Airflow's own part, and gRPC metadata of Spark Connect.",
 			at{"submit TestStepContinuesAnOuterTrace", fourRoutes},
 		},
-		{"AC8: recipe for slow jobs.", open, "Missing: the recipe. The guide to phases has its steps.", at{slowJob}},
-		{"AC9: recipe for data skew.", open, "Missing: the recipe. The rule has limits and cures.", at{"docs/reference/rules.md#skew"}},
+		{"AC8: recipe for slow jobs.", done, "", at{slowRecipe, recipesComplete, recipesSQL}},
+		{"AC9: recipe for data skew.", done, "", at{skewRecipe, recipesComplete, recipesSQL}},
+		{"AC10: recipe for out of memory and spill.", done, "", at{memoryRecipe, recipesComplete, recipesSQL}},
+		{"AC11: recipe for shuffle bottlenecks.", done, "", at{shuffleRecipe, recipesComplete, recipesSQL}},
+		{"AC12: recipe for GC pressure.", done, "", at{collectionRecipe, recipesComplete, recipesSQL}},
 		{
-			"AC10: recipe for out of memory and spill.", open, "Missing: the recipe. The rules have limits and cures.",
-			at{"docs/reference/rules.md#executor_memory", "docs/reference/rules.md#spill"},
+			"AC13: recipe for long waits for resources on Kubernetes.", corrected,
+			"EMR on EC2 has YARN: the recipe is about its queue, nodes and containers. An appendix has the causes on Kubernetes.",
+			at{waitRecipe, waitRecipe + "#appendix-spark-on-kubernetes", recipesComplete},
 		},
-		{
-			"AC11: recipe for shuffle bottlenecks.", open, "Missing: the recipe. The rules have limits and cures.",
-			at{"docs/reference/rules.md#fetch_wait", "docs/reference/rules.md#small_blocks", "docs/reference/rules.md#large_shuffle_reads"},
-		},
-		{"AC12: recipe for GC pressure.", open, "Missing: the recipe. The rule has limits and cures.", at{"docs/reference/rules.md#gc"}},
-		{
-			"AC13: recipe for long waits for resources on Kubernetes.", open, "Missing: the recipe, which here is about YARN.",
-			at{"docs/reference/rules.md#resource_wait"},
-		},
-		{
-			"AC14: recipe for slow writes to S3.", open, "Missing: the recipe. The rules have limits and cures.",
-			at{"docs/reference/rules.md#write_slow"},
-		},
-		{"AC15: overview guide to profiling Spark.", open, "Missing: the guide.", at{phasesGuide}},
+		{"AC14: recipe for slow writes to S3.", done, "", at{writeRecipe, recipesComplete, recipesSQL}},
+		{"AC15: overview guide to profiling Spark.", done, "", at{profilingGuide, "tests/recipes TestRecipesNamePanelsThatExist"}},
 		{
 			"AC16: helm template succeeds with tracing on.", corrected,
 			"The program is Pulumi's: every variant of tracing is rehearsed without an account.",
 			at{rehearsed},
 		},
 		{
-			"AC17: the guide to the observability stack links to the new dashboards.", open,
-			"Missing: the guide under docs/recipes. The README leads to the dashboards.", at{"README.md#what-you-get"},
+			"AC17: the guide to the observability stack links to the new dashboards.", done, "",
+			at{stackGuide + "#dashboards", "tests/recipes TestLinksBetweenPagesResolve"},
 		},
 		{"The work is complete when all criteria are met.", open, "Missing: those that are open above.", nil},
 	}
@@ -290,27 +295,25 @@ func profilingPicture() []row {
 }
 
 func tracingRecipes() []row {
-	const missing = "Missing: the recipe. "
 	return []row{
+		{"A job that takes too long: task p95 and stage times lead to the bottleneck stage.", done, "", at{slowRecipe + "#which-cause"}},
 		{
-			"A job that takes too long: task p95 and stage times lead to the bottleneck stage.", open,
-			missing + "Findings rank stages by their cost.", at{"docs/reference/tables.md#findings"},
+			"Uneven data: largest task by median; repartition, salting.", corrected,
+			"p95 divided by the median is judged. Repartition cures uneven input; a hot key needs adaptive execution or salt.",
+			at{skewRecipe + "#cure", "profiler/findings TestAdviceForSkew"},
 		},
 		{
-			"Uneven data: largest task by median; repartition, salting.", open, missing + "The finding advises by cause.",
-			at{"profiler/findings TestAdviceForSkew"},
+			"Out of memory and spill: memory used, bytes spilled; memory, partitions.", done, "",
+			at{memoryRecipe + "#which-cause", "docs/reference/rules.md#memory_overhead_low"},
 		},
 		{
-			"Out of memory and spill: memory used, bytes spilled; memory, partitions.", open, missing + "Rules have both.",
-			at{"docs/reference/rules.md#memory_overhead_low"},
+			"Slow shuffle: times and bytes; better partitioning.", done, "",
+			at{shuffleRecipe + "#which-cause", "Job Phase Timeline: Fetch wait", "Job Phase Timeline: Shuffle reads"},
 		},
 		{
-			"Slow shuffle: times and bytes; better partitioning.", open, missing + "The panels are there.",
-			at{"Job Phase Timeline: Fetch wait", "Job Phase Timeline: Shuffle reads"},
-		},
-		{
-			"GC pressure: share of GC, count of full collections; tune the JVM, fewer objects.", open,
-			missing + "Collections are counted by collector and action, but no panel shows full ones.", at{emitted, "EMR Overview: GC time, top 10"},
+			"GC pressure: share of GC, count of full collections; tune the JVM, fewer objects.", corrected,
+			"Heap by task and fewer objects cure it. The collector's flags stay: those of Java 8 keep a JVM of Java 17 from starting.",
+			at{collectionRecipe, emitted},
 		},
 	}
 }
@@ -381,14 +384,14 @@ func tracingFiles() []row {
 			"Python cannot register a listener without a callback server in the job. Use the plugin, which PySpark jobs have, too.", at{plugin},
 		},
 		{"Or ResourceWaitTracker.java, a plugin as JAR.", done, "", at{plugin, "assets/node TestPluginJarHasItsOwnClassesAlone"}},
-		{"docs/recipes/troubleshoot/slow-spark-jobs.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/troubleshoot/data-skew-diagnosis.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/troubleshoot/oom-and-spill.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/troubleshoot/shuffle-bottleneck.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/troubleshoot/gc-pressure.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/troubleshoot/resource-wait-long.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/troubleshoot/s3-write-slow.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/observability/spark-profiling-guide.md.", open, "Missing: the file.", nil},
-		{"docs/recipes/observability/observability-stack.md.", open, "Missing: the file.", nil},
+		{"docs/recipes/troubleshoot/slow-spark-jobs.md.", done, "", at{slowRecipe}},
+		{"docs/recipes/troubleshoot/data-skew-diagnosis.md.", done, "", at{skewRecipe}},
+		{"docs/recipes/troubleshoot/oom-and-spill.md.", done, "", at{memoryRecipe}},
+		{"docs/recipes/troubleshoot/shuffle-bottleneck.md.", done, "", at{shuffleRecipe}},
+		{"docs/recipes/troubleshoot/gc-pressure.md.", done, "", at{collectionRecipe}},
+		{"docs/recipes/troubleshoot/resource-wait-long.md.", done, "", at{waitRecipe}},
+		{"docs/recipes/troubleshoot/s3-write-slow.md.", done, "", at{writeRecipe}},
+		{"docs/recipes/observability/spark-profiling-guide.md.", done, "", at{profilingGuide}},
+		{"docs/recipes/observability/observability-stack.md.", done, "", at{stackGuide}},
 	}
 }
