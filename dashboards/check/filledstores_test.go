@@ -21,6 +21,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/redelivery"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 // filledStores are the four real stores with data of every entry of the contract.
@@ -140,6 +141,8 @@ func firstValue(name string, i int) float64 {
 		return value + 1000
 	case name == "jvm_gc_duration_seconds_sum": // all collections together take less than the time
 		return value / 1000
+	case name == "spark_phase_state":
+		return rules.WaitState
 	case strings.HasSuffix(name, "_ratio"):
 		return 1 / value
 	}

@@ -46,7 +46,24 @@ func findings() panel.Row {
 			EmptyWhenHealthy: "A rule finds an event.",
 		},
 			panel.Column{Title: "Measured", Unit: panel.UnitNone, Query: panel.Metrics("sort_desc("+events+")", "")}),
+		causes(),
 	}}
+}
+
+// causes shows why the application waited.
+func causes() panel.Panel {
+	var all []string
+	for _, c := range rules.WaitCauses() {
+		all = append(all, fmt.Sprintf("label_set(max(%s), %q, %q, %q, %q)", c.Seconds(scope.OneApplication().Matchers(), wholeRange),
+			"cause", c.Title, "advice", c.Advice))
+	}
+	return panel.Table(panel.Spec{
+		Title: "Causes of the wait", Unit: panel.UnitSeconds, Width: 24, Height: 6, Links: recipeLinks()[1:],
+		Shows:            "For how long each reason held why YARN gave no containers while the application waited for resources. From EMR 7.8 on.",
+		Bad:              "A minute or more. Two reasons can hold at the same time.",
+		Next:             "Do what the row says, and compare with the pending containers in the EMR Overview.",
+		EmptyWhenHealthy: "The application waits for resources.",
+	}, panel.Column{Title: "Held for", Unit: panel.UnitSeconds, Query: panel.Metrics("sort_desc(union("+strings.Join(all, ", ")+"))", "")})
 }
 
 // found joins the findings of rules, a series for each.
