@@ -127,9 +127,15 @@ func checkRate(t *testing.T, expr string, f *metricsql.FuncExpr) {
 // have.
 func checkGrouping(t *testing.T, expr string, f *metricsql.AggrFuncExpr) {
 	t.Helper()
+	conditions := map[metricsql.Expr]bool{} // what only decides which series stay has labels of its own
+	metricsql.VisitAll(f, func(e metricsql.Expr) {
+		if b, ok := e.(*metricsql.BinaryOpExpr); ok && (strings.EqualFold(b.Op, "and") || strings.EqualFold(b.Op, "unless")) {
+			metricsql.VisitAll(b.Right, func(e metricsql.Expr) { conditions[e] = true })
+		}
+	})
 	metricsql.VisitAll(f, func(e metricsql.Expr) {
 		m, ok := e.(*metricsql.MetricExpr)
-		if !ok {
+		if !ok || conditions[e] {
 			return
 		}
 		for _, filters := range m.LabelFilterss {

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func TestOtherQueriesMatchContract(t *testing.T) {
@@ -82,6 +84,12 @@ func TestLinksResolve(t *testing.T) {
 					uid, _, _ = strings.Cut(uid, "?")
 					require.True(t, uids[uid], "%s leads to dashboard %q", where, uid)
 					require.Contains(t, link.URL, "${__url_time_range}", where)
+					continue
+				}
+				if page, ok := strings.CutPrefix(link.URL, platform.SourceURL); ok {
+					for _, recipe := range rules.Recipes() {
+						require.FileExists(t, "../"+strings.ReplaceAll(page, "${__data.fields."+links.RecipeLabel+"}", string(recipe)), where)
+					}
 					continue
 				}
 				ds, query := parseExploreLink(t, link.URL)

@@ -14,6 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/overview"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/profiling"
 	"github.com/emr-observatory/emr-observatory/dashboards/timeline"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -32,7 +33,9 @@ const Folder = "EMR"
 
 // boards returns the suite before rendering, in the order of the reference page. A
 // further dashboard is a package beside overview and an entry here.
-func boards() []panel.Board { return []panel.Board{overview.Board(), timeline.Board()} }
+func boards() []panel.Board {
+	return []panel.Board{overview.Board(), timeline.Board(), profiling.Board()}
+}
 
 // slug matches names that are valid in URLs and in Pulumi resource names (RFC
 // 1123 labels).

@@ -201,6 +201,9 @@ func TestVariablesCascadeAndAreUsed(t *testing.T) {
 				require.True(t, v.Multi && v.IncludeAll && v.NotInURL && v.AllValue == "", v.Name)
 				narrowing = nil
 			}
+			if !v.Multi && !v.IncludeAll { // exactly one, which was found by those above it
+				narrowing = nil
+			}
 			above, narrowing = append(above, v.Name), append(narrowing, v.Name)
 			used := slices.ContainsFunc(b.Panels, func(p panelDoc) bool {
 				return slices.ContainsFunc(p.Targets, func(q targetDoc) bool { return usesVariable(q.text(), v.Name) })

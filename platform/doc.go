@@ -13,3 +13,6 @@ const Name = "observatory"
 // Project is the name of the Pulumi project (Pulumi.yaml) and so the
 // namespace of its configuration keys.
 const Project = "emr-observatory"
+
+// SourceURL is where the project's files are shown, those of docs among them.
+const SourceURL = "https://github.com/emr-observatory/emr-observatory/blob/main/"

@@ -33,26 +33,48 @@ const LiveWindow = "5m"
 // In narrows the expressions by label matchers, such as `cluster="j-1"`, and sets the window,
 // such as LiveWindow. Without matchers they are about all applications.
 func (q Query) In(matchers, window string) Query {
+	return Query{Value: render(q.Value, matchers, window), Impact: render(q.Impact, matchers, window), CoreHours: render(q.CoreHours, matchers, window)}
+}
+
+func render(expression, matchers, window string) string {
 	if matchers != "" {
 		matchers = "," + matchers
 	}
-	markers := strings.NewReplacer(","+scopeMarker, matchers, windowMarker, window)
-	return Query{Value: markers.Replace(q.Value), Impact: markers.Replace(q.Impact), CoreHours: markers.Replace(q.CoreHours)}
+	return strings.NewReplacer(","+scopeMarker, matchers, windowMarker, window).Replace(expression)
 }
 
-// Found selects the applications whose value is at or beyond the limit of a warning, from an
-// expression of the same query.
-func (r Rule) Found(expression string, q Query) string {
-	operator := ">="
-	limit := r.Running().Limit
+// Found selects the applications in which the rule finds something: what it cost so far, in
+// seconds or, with the basis core, in core-hours; the value where the cost is unknown. It is
+// empty for a rule without a query. What cost less than a warning by Severities is not found.
+func (r Rule) Found(matchers, window string) string {
+	if r.Query == (Query{}) {
+		return ""
+	}
+	operator, laws := ">=", Severities()
+	limit, least := r.Running().Limit, laws[len(laws)-1]
 	if limit.LessIsWorse() {
 		operator = "<="
 	}
-	return fmt.Sprintf("(%s) and on (cluster, spark_app_id) ((%s) %s %v)", expression, q.Value, operator, limit.Warn)
+	beyond := fmt.Sprintf("(%s) %s %v", r.Query.Value, operator, limit.Warn)
+	found := beyond
+	switch {
+	case r.Query.Impact != "":
+		found = fmt.Sprintf("(%s) >= %v and %s (((%s) / %s) >= %v) and %s (%s)",
+			r.Query.Impact, least.Milliseconds/1e3, onKey, r.Query.Impact, wall, least.Share, onKey, beyond)
+	case r.Query.CoreHours != "":
+		found = fmt.Sprintf("(%s) >= %v and %s (%s)", r.Query.CoreHours, least.CoreHours, onKey, beyond)
+	}
+	return render(found, matchers, window)
 }
 
-// key is what expressions are grouped by.
-const key = "by (cluster, spark_app_id)"
+// Wall is the applications' wall-clock time, in seconds.
+func Wall(matchers, window string) string { return render(wall, matchers, window) }
+
+// key is what expressions are grouped by, and onKey how they are joined.
+const (
+	key   = "by (cluster, spark_app_id)"
+	onKey = "on (cluster, spark_app_id)"
+)
 
 // latest selects the last values of a metric. Every selector has a matcher, so that one of a
 // scope can follow.
@@ -115,7 +137,7 @@ func (r Rule) query() Query {
 
 // atLeast keeps the applications of which another expression reaches a floor.
 func atLeast(expression, other string, floor float64) string {
-	return fmt.Sprintf("(%s) and on (cluster, spark_app_id) ((%s) >= %v)", expression, other, floor)
+	return fmt.Sprintf("(%s) and %s ((%s) >= %v)", expression, onKey, other, floor)
 }
 
 // ofTaskTime judges a component as a share of the tasks' run time. Its impact is that share of
@@ -148,7 +170,7 @@ func spilled() Query {
 func skewed() Query {
 	tail := counted("spark_stage_tail_seconds_total")
 	ratio := "max " + key + " (" + latest("spark_task_skew_ratio", `measure="time"`, `of="median"`) + ")"
-	return Query{Value: ratio + " and on (cluster, spark_app_id) (" + tail + " > 0)", Impact: tail}
+	return Query{Value: ratio + " and " + onKey + " (" + tail + " > 0)", Impact: tail}
 }
 
 // idleCores judges the time in which executors' cores had no task.

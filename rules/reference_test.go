@@ -91,6 +91,13 @@ func writeRule(b *strings.Builder, r rules.Rule) {
 		fmt.Fprintf(b, "- Recipe: [%s](../../%s)\n", r.Recipe, r.Recipe.Path())
 	}
 	writeQuery(b, r.Query.In("", rules.LiveWindow))
+	if r.ID == rules.ResourceWait {
+		b.WriteString("\nWhy YARN gave no containers meanwhile, by the metrics of the cluster (since EMR 7.8); Spark Profiling shows for how long each held:\n\n" +
+			"| Cause | What helps |\n|---|---|\n")
+		for _, c := range rules.WaitCauses() {
+			fmt.Fprintf(b, "| %s | %s |\n", c.Title, c.Advice)
+		}
+	}
 	if len(r.Floors) > 0 {
 		b.WriteString("\n| Floor | Value | Meaning |\n|---|---|---|\n")
 		for _, f := range r.Floors {

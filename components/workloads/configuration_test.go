@@ -68,6 +68,8 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 		{Title: "EMR Overview", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
 		{Title: "Job Phase Timeline", Service: platform.WorkloadGrafana, Path: "/d/job-phase-timeline"},
 		{Title: "Job Phase Timeline", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
+		{Title: "Spark Profiling", Service: platform.WorkloadGrafana, Path: "/d/spark-profiling"},
+		{Title: "Spark Profiling", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
 	}, config.Dashboards)
 	require.Len(t, config.StepLinks, len(dashboards.StepLinks()))
 	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"},

@@ -21,6 +21,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/redelivery"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 // filledStores are the four real stores with data of every entry of the contract.
@@ -69,7 +70,7 @@ func labelValues() map[string][]string {
 		"exporter": {"otlp"}, "data_type": {"metrics"}, "receiver": {"otlp"}, "transport": {"grpc"},
 		"queue": {"root", "root.default"}, "processname": {"NodeManager"}, "port": {"8020"}, "servername": {"ClientNamenodeProtocol"},
 		"jvm_memory_type": {"heap", "non_heap"}, "jvm_memory_pool_name": {"G1 Old Gen"}, "jvm_gc_name": {"G1 Young Generation"},
-		"jvm_gc_action": {"end of minor GC"}, "jvm_thread_daemon": {"true"}, "jvm_thread_state": {"runnable"},
+		"jvm_gc_action": {"end of minor GC", "end of major GC"}, "jvm_thread_daemon": {"true"}, "jvm_thread_state": {"runnable"},
 		"bucket": {"data"}, "reason": {"rate_limited"}, "tenant": {"single-tenant"}, "path": {"/data"}, redelivery.LabelStore: {"tempo"},
 		"le": {"0.1", "+Inf"}, "phase": phaseNames(), "kind": {"compute", "write"}, "outcome": {"success", "failed", "killed"},
 		"component": {string(platform.ComponentLauncher), string(platform.ComponentCollector)},
@@ -93,7 +94,7 @@ func valuesOf(m contract.Metric, label string) []string {
 		case "spark_task_spill_bytes_total kind":
 			return []string{"memory", "disk"}
 		case "spark_task_time_seconds_total component":
-			return []string{"gc", "fetch_wait", "cpu", "run"} // the last has the largest values
+			return []string{"gc", "fetch_wait", "deserialization", "result_serialization", "cpu", "run"} // the last has the largest values
 		case "spark_task_io_bytes_total direction":
 			return []string{"input", "output", "shuffle_read", "shuffle_write"}
 		}
@@ -138,6 +139,10 @@ func firstValue(name string, i int) float64 {
 	switch {
 	case strings.Contains(name, "_limit"), name == platform.MetricSparkWall: // exceeds the values that are divided by it
 		return value + 1000
+	case name == "jvm_gc_duration_seconds_sum": // all collections together take less than the time
+		return value / 1000
+	case name == "spark_phase_state":
+		return rules.WaitState
 	case strings.HasSuffix(name, "_ratio"):
 		return 1 / value
 	}
@@ -215,11 +220,13 @@ func (w filledStores) fillTraces(t *testing.T, at time.Time) {
 // fillProfiles pushes one sample of each profile type of the contract.
 func (w filledStores) fillProfiles(t *testing.T, at time.Time) {
 	t.Helper()
-	for _, p := range contract.Profiles() {
+	for i := range 2 * len(contract.Profiles()) { // of two applications
+		p := contract.Profiles()[i/2]
 		parts := strings.Split(p.ID, ":") // name, sample type and unit, period type and unit
 		labels := []map[string]string{{"name": "__name__", "value": parts[0]}}
 		for _, name := range contract.SourceLabels(contract.SourceJVM) {
-			labels = append(labels, map[string]string{"name": name, "value": labelValues()[name][0]})
+			values := labelValues()[name]
+			labels = append(labels, map[string]string{"name": name, "value": values[i%2%len(values)]})
 		}
 		request, err := json.Marshal(map[string]any{"series": []any{map[string]any{
 			"labels": labels, "samples": []any{map[string]any{"rawProfile": pprof(parts, at)}},

@@ -122,6 +122,10 @@ func listenerMetrics() []Metric {
 		spark("spark_listener_time_seconds_total", "spark.listener.time", Counter, "s", "CPU time of the platform's listener in the driver."),
 		spark("spark_listener_dropped_total", "spark.listener.dropped", Counter, "{event}",
 			"Events that Spark dropped before the platform's listener saw them."),
+		spark("spark_listener_queue_fill_ratio", "spark.listener.queue.fill", Gauge, "1",
+			"Events that wait in a queue of Spark's listener bus, divided by the queue's capacity.", "queue"),
+		spark("spark_listener_queue_dropped_total", "spark.listener.queue.dropped", Counter, "{event}",
+			"Events that a queue of Spark's listener bus dropped because it was full.", "queue"),
 		spark("spark_span_dropped_total", "spark.span.dropped", Counter, "{span}",
 			"Spans dropped: over the trace's budget, the buffer was full, or the collector refused them.", "reason"),
 	}

@@ -5,12 +5,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 // Uids of the dashboards that lead to each other.
 const (
-	Overview = "emr-overview"
-	Timeline = "job-phase-timeline"
+	Overview  = "emr-overview"
+	Timeline  = "job-phase-timeline"
+	Profiling = "spark-profiling"
 )
 
 // Phases leads from an application's series to where its time went.
@@ -31,3 +33,11 @@ func Job() []panel.Link {
 
 // Trace opens the trace whose id is in a label: the exact timeline.
 func Trace(id string) panel.Link { return panel.ToTraces("Exact timeline in the trace", id) }
+
+// RecipeLabel is the label of a finding's series that names its recipe.
+const RecipeLabel = "recipe"
+
+// Recipe opens the page of a finding's row: its causes and cures.
+func Recipe() panel.Link {
+	return panel.Link{Title: "Recipe", URL: platform.SourceURL + rules.RecipesFolder + "/${__data.fields." + RecipeLabel + "}.md"}
+}

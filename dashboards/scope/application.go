@@ -31,6 +31,14 @@ func OneApplicationVariables() []panel.Variable {
 		})
 }
 
+// ExecutorsOfOne returns the drop-down of the JVMs of the chosen application.
+func ExecutorsOfOne() panel.Variable {
+	return panel.Variable{
+		Name: string(Executor), Label: Executor.title(),
+		Query: values(OneApplication().Metric(Executor.metric()), Executor.metricLabel()),
+	}
+}
+
 // values returns Grafana's query for the values of a label.
 func values(selector, label string) string {
 	return fmt.Sprintf("label_values(%s, %s)", selector, label)

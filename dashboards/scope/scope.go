@@ -47,6 +47,9 @@ func (s Scope) Metrics(pattern string, filters ...Filter) string {
 	return "{" + joinFilters([]Filter{Match("__name__", pattern)}, s.filters(), filters) + "}"
 }
 
+// Matchers returns the scope as label matchers of a PromQL selector, without its braces.
+func (s Scope) Matchers() string { return joinFilters(s.filters()) }
+
 func (s Scope) filters() []Filter {
 	filters := make([]Filter, 0, len(s.variables))
 	for _, v := range s.variables {

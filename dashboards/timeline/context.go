@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/dashboards/job"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
@@ -30,9 +31,9 @@ func context() panel.Row {
 
 // application shows who started the application: Airflow's task, EMR's step, the trace.
 func application() panel.Panel {
-	info := scope.NewestInRange(metric(platform.MetricApplicationInfo), contract.InfoLabels()...)
+	info := scope.NewestInRange(job.Metric(platform.MetricApplicationInfo), contract.InfoLabels()...)
 	column := func(title, name string, steps []panel.Limit) panel.Column {
-		query := scope.Named(scope.PerApplication().Latest(metric(name)), info, contract.InfoLabels()...)
+		query := scope.Named(scope.PerApplication().Latest(job.Metric(name)), info, contract.InfoLabels()...)
 		return panel.Column{Title: title, Unit: panel.UnitSeconds, Query: panel.Metrics(query, ""), Limits: steps}
 	}
 	return panel.Table(panel.Spec{
@@ -53,7 +54,7 @@ func runs() panel.Panel {
 	cluster := platform.Cluster.Metric()
 	same := scope.NewestInRange(all.Metric(platform.MetricApplicationInfo), append([]string{cluster}, labels...)...) +
 		" and on (" + cluster + ") " + scope.Chosen(platform.MetricApplicationInfo) + " and on (" + contract.InfoName + ") " +
-		scope.NewestInRange(metric(platform.MetricApplicationInfo), contract.InfoName)
+		scope.NewestInRange(job.Metric(platform.MetricApplicationInfo), contract.InfoName)
 	column := func(title, name string, steps []panel.Limit) panel.Column {
 		query := scope.Named(scope.PerApplication().Latest(all.Metric(name)), same, labels...)
 		return panel.Column{Title: title, Unit: panel.UnitSeconds, Query: panel.Metrics(query, ""), Limits: steps}

@@ -1,10 +1,10 @@
 package timeline
 
 import (
+	"github.com/emr-observatory/emr-observatory/dashboards/job"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
-	"github.com/emr-observatory/emr-observatory/rules"
 )
 
 func shuffle() panel.Row {
@@ -15,43 +15,21 @@ func shuffle() panel.Row {
 			Bad:   "Many times the input: data is moved that could be filtered or aggregated first.",
 			Next:  "Look for exchanges in the query's plan; broadcast the smaller side of a join.",
 		}, transferred("shuffle_.*")),
-		distribution(panel.Spec{
-			Title: "Shuffle reads", Unit: panel.UnitBytes, Width: 12, Height: 8, Links: links.Job(),
-			Limits: panel.StepsOf(rules.LargeShuffleReads),
-			Shows:  "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
-			Bad:    panel.Bad(rules.LargeShuffleReads, "{warn} or more, or far above the median. From {critical} on, act."),
-			Next:   "Raise spark.sql.shuffle.partitions, or split the hot key.",
-		}, "spark_task_shuffle_read_bytes"),
-		panel.TimeSeries(panel.Spec{
-			Title: "Fetch wait", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.FetchWait), Links: links.Job(),
-			Shows: "Time that tasks waited for shuffle blocks, as a share of their run time.",
-			Bad:   panel.Bad(rules.FetchWait, "{warn} or more: blocks are small, or their node is overloaded. From {critical} on, act."),
-			Next:  "Look for lost executors in \"Executors removed\" and for busy disks in the EMR Overview.",
-		}, panel.Metrics(taskTimeShare("fetch_wait"), "fetch wait")),
+		job.ShuffleReads(),
+		job.FetchWait(),
 		panel.TimeSeries(panel.Spec{
 			Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
 			Shows: "Bytes that ended tasks spilled per second: their size in memory and on disk.",
 			Bad:   "Spills that last, near what tasks read in \"Shuffle throughput\" and \"Input and output\".",
 			Next:  "Read \"Spilled share\"; the trace names the stage.",
-		}, panel.Metrics(scope.By("kind").Sum(scope.PerSecond(metric("spark_task_spill_bytes_total"))), "{{kind}}")),
-		spilledShare(),
+		}, panel.Metrics(scope.By("kind").Sum(scope.PerSecond(job.Metric("spark_task_spill_bytes_total"))), "{{kind}}")),
+		job.SpilledShare(),
 	}}
-}
-
-func spilledShare() panel.Panel {
-	spilled := perSecond("spark_task_spill_bytes_total", scope.Equal("kind", "disk"))
-	read := perSecond("spark_task_io_bytes_total", scope.Match("direction", "input|shuffle_read"))
-	return panel.TimeSeries(panel.Spec{
-		Title: "Spilled share", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.Spill), Links: links.Job(),
-		Shows: "Bytes that ended tasks spilled to disk, as a share of those that they read as input and from shuffles.",
-		Bad:   panel.Bad(rules.Spill, "{warn} or more: tasks sort on the disk. From {critical} on, act."),
-		Next:  "Use more partitions, or more memory per task.",
-	}, panel.Metrics(spilled+" / ("+read+" > 0)", "spilled"))
 }
 
 // transferred queries the bytes of ended tasks per second, by directions that match.
 func transferred(directions string) panel.Query {
-	selector := metric("spark_task_io_bytes_total", scope.Match("direction", directions))
+	selector := job.Metric("spark_task_io_bytes_total", scope.Match("direction", directions))
 	return panel.Metrics(scope.By("direction").Sum(scope.PerSecond(selector)), "{{direction}}")
 }
 
@@ -74,7 +52,7 @@ func storage() panel.Row {
 			Bad: "Put or multipart near the number of busy cores, or above it: tasks wait for S3. " +
 				"Rename: the committer copies objects.",
 			Next: "Rename: look for " + bypasses + " Put: read \"S3 requests\" for retries.",
-		}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}")),
+		}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(job.Metric("spark_task_s3_time_seconds_total"))), "{{operation}}")),
 		panel.TimeSeries(panel.Spec{
 			Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
 			Shows: "Requests of the S3A file system per second, those tried again, and those that S3 throttled until the AWS SDK gave up.",
@@ -118,12 +96,12 @@ func storage() panel.Row {
 
 // storageRate queries the increase per second of a counter of the S3A file system.
 func storageRate(counter, legend string) panel.Query {
-	return panel.Metrics(perSecond("hadoop_s3a_"+counter+"_total"), legend)
+	return panel.Metrics(job.PerSecond("hadoop_s3a_"+counter+"_total"), legend)
 }
 
 func uploadTime() panel.Panel {
 	seconds := func(counter, legend string) panel.Query {
-		return panel.Metrics(perSecond("hadoop_s3a_"+counter+"_milliseconds_total")+" / 1000", legend)
+		return panel.Metrics(job.PerSecond("hadoop_s3a_"+counter+"_milliseconds_total")+" / 1000", legend)
 	}
 	return panel.TimeSeries(panel.Spec{
 		Title: "Blocks in upload", Unit: panel.UnitCount, Width: 12, Links: links.Job(),

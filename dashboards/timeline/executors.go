@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"github.com/emr-observatory/emr-observatory/dashboards/job"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
@@ -17,18 +18,10 @@ func executors() panel.Row {
 			Shows: "Executors that run tasks (active), that run none (idle), and that were requested and have not registered (pending).",
 			Bad:   "Executors that stay pending, or idle ones while tasks wait.",
 			Next:  "Pending: look at YARN's containers in the EMR Overview. Idle: the stage has fewer tasks than cores, or a skewed one.",
-		}, panel.Metrics(scope.By("state").Max(metric("spark_executor_count")), "{{state}}")),
-		panel.TimeSeries(panel.Spec{
-			Title: "Executor cores", Unit: panel.UnitCores, Width: 12, Stack: true, Links: links.Job(),
-			Styles: []panel.Style{
-				{Series: "busy", Color: panel.Green}, {Series: "idle", Color: panel.Gray}, {Series: "missing", Color: panel.Orange},
-			},
-			Shows: "Cores that run a task (busy), that are allocated without one (idle), and that waiting tasks lack (missing).",
-			Bad:   "Many idle cores: they are paid for. Many missing ones: the application would run faster with more executors.",
-			Next:  "Idle: use fewer executors or more partitions. Missing: raise the number of executors or the scaling limit.",
-		}, panel.Metrics(scope.By("state").Sum(scope.PerSecond(metric("spark_executor_core_time_seconds_total"))), "{{state}}")),
-		idleCores(),
-		distribution(panel.Spec{
+		}, panel.Metrics(scope.By("state").Max(job.Metric("spark_executor_count")), "{{state}}")),
+		job.ExecutorCores(),
+		job.IdleCores(),
+		job.Distribution(panel.Spec{
 			Title: "Executor allocation latency", Unit: panel.UnitSeconds, Width: 8, Links: links.Job(),
 			Limits: panel.StepsOf(rules.ResourceWait),
 			Shows:  "Time from the request of an executor to its registration: the median and the 95th percentile.",
@@ -42,16 +35,6 @@ func executors() panel.Row {
 			Bad:   "Any reason but idle: lost, preempted, decommissioned and out of memory cost finished work.",
 			Next: "Memory: raise spark.executor.memoryOverhead. Killed: a signal ended the JVM, as when its host has no memory left. " +
 				"Lost or decommissioned: look at the nodes' states in the EMR Overview.",
-		}, panel.Metrics(scope.By("reason").Sum(scope.GainInRange(metric("spark_executor_removed_total"))), "{{reason}}").Instant()),
+		}, panel.Metrics(scope.By("reason").Sum(scope.GainInRange(job.Metric("spark_executor_removed_total"))), "{{reason}}").Instant()),
 	}}
-}
-
-func idleCores() panel.Panel {
-	cores := func(state scope.Filter) string { return counted("spark_executor_core_time_seconds_total", state) }
-	return panel.Stat(panel.Spec{
-		Title: "Idle share of cores", Unit: panel.UnitShare, Width: 8, Limits: panel.StepsOf(rules.IdleCores), Links: links.Job(),
-		Shows: "Share of the executors' core time in which a core had no task.",
-		Bad:   panel.Bad(rules.IdleCores, "{warn} or more: the application holds more cores than it uses. From {critical} on, act."),
-		Next:  "Lower spark.dynamicAllocation.maxExecutors or the executors' cores; read \"Skew of the worst stage\".",
-	}, panel.Metrics(cores(scope.Equal("state", "idle"))+" / "+cores(scope.Match("state", "busy|idle")), "idle").Instant())
 }

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"github.com/emr-observatory/emr-observatory/dashboards/job"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
@@ -15,13 +16,13 @@ func telemetry() panel.Row {
 			Shows: "Whether the phases were made from all of the application's events.",
 			Bad:   "\"approximate\": Spark dropped events, so that phases are a little off.",
 			Next:  "Read \"Events dropped\"; import the event log with observatory trace import for the exact phases.",
-		}, panel.Metrics(total(platform.MetricPhaseApproximate), "phases").Instant()),
+		}, panel.Metrics(job.Total(platform.MetricPhaseApproximate), "phases").Instant()),
 		dropped(panel.Spec{
 			Title: "Events dropped",
 			Shows: "Events that Spark dropped since the platform's listener did not keep up.",
 			Bad:   "Any: counts and phases are incomplete.",
 			Next:  "Give the driver a core more, or raise spark.scheduler.listenerbus.eventqueue.capacity.",
-		}, "sum("+scope.GainInRange(metric("spark_listener_dropped_total"))+")", "events"),
+		}, "sum("+scope.GainInRange(job.Metric("spark_listener_dropped_total"))+")", "events"),
 		dropped(panel.Spec{
 			Title: "Spans dropped",
 			Shows: "Spans that are missing from the trace, since it was over its budget, the buffer was full, or the collector " +
@@ -29,13 +30,13 @@ func telemetry() panel.Row {
 			Bad: "Many with reason buffer: the collector on the host is slow or unreachable.",
 			Next: "Budget: nothing, the longest and failed tasks are kept. " +
 				"Buffer or refused: look at the collectors' queues and errors in the EMR Overview.",
-		}, scope.By("reason").Sum(scope.GainInRange(metric("spark_span_dropped_total"))), "{{reason}}"),
+		}, scope.By("reason").Sum(scope.GainInRange(job.Metric("spark_span_dropped_total"))), "{{reason}}"),
 		panel.Stat(panel.Spec{
 			Title: "CPU time of the listener", Unit: panel.UnitSeconds, Width: 6, Links: links.Job(),
 			Shows: "CPU time that the platform's listener took in the driver.",
 			Bad:   "More than 1 % of the wall time.",
 			Next:  "Report it, with the number of tasks.",
-		}, panel.Metrics(counted("spark_listener_time_seconds_total"), "CPU").Instant()),
+		}, panel.Metrics(job.Counted("spark_listener_time_seconds_total"), "CPU").Instant()),
 	}}
 }
 

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"github.com/emr-observatory/emr-observatory/dashboards/job"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
@@ -16,19 +17,19 @@ func indicators() panel.Row {
 			Bad: panel.Bad(rules.ResourceWait, "{warn} or more: YARN had no room, or the executors do not fit on any node. "+
 				"From {critical} on, act."),
 			Next: "Look for pending containers in the EMR Overview, then check the scaling limits and the executors' size.",
-		}, total("spark_first_executor_wait_seconds"), "first executor"),
+		}, job.Total("spark_first_executor_wait_seconds"), "first executor"),
 		number(panel.Spec{
 			Title: "Wait for resources", Unit: panel.UnitSeconds, Limits: panel.StepsOf(rules.ResourceWait),
 			Shows: "All the time in which work was there and no executor to run it, also in the middle of the application.",
 			Bad:   panel.Bad(rules.ResourceWait, "{warn} or more; from {critical} on, act."),
 			Next:  "\"Phase over time\" says when; \"Executors\" says whether they were lost, released, or never came.",
-		}, total(platform.PhaseResourceWait.Metric()), "wait"),
+		}, job.Total(platform.PhaseResourceWait.Metric()), "wait"),
 		number(panel.Spec{
 			Title: "Compute efficiency", Unit: panel.UnitShare,
 			Shows: "Share of the wall time in which the application computed.",
 			Bad:   "Less than earlier runs of the same name had.",
 			Next:  "\"Share of the wall time\" names the phase that took its place.",
-		}, total(platform.PhaseCompute.Metric())+" / "+total(platform.MetricSparkWall), "compute"),
+		}, job.Total(platform.PhaseCompute.Metric())+" / "+job.Total(platform.MetricSparkWall), "compute"),
 		writeThroughput(),
 		taskQuantile("compute"),
 		taskQuantile("write"),
@@ -42,17 +43,17 @@ func number(spec panel.Spec, query, legend string) panel.Panel {
 }
 
 func writeThroughput() panel.Panel {
-	written := counted("spark_task_io_bytes_total", scope.Equal("direction", "output"))
+	written := job.Counted("spark_task_io_bytes_total", scope.Equal("direction", "output"))
 	return number(panel.Spec{
 		Title: "S3 write throughput", Unit: panel.UnitBytesPerSec,
 		Shows: "Bytes that tasks wrote as output, to S3 as a rule, divided by the time in the write phase, commits included.",
 		Bad:   "Less than earlier runs of the same name had.",
 		Next:  "Read \"S3 requests\" for retries and \"S3 request time\" for the slow operation.",
-	}, written+" / ("+total(platform.PhaseWrite.Metric())+" > 0)", "written")
+	}, written+" / ("+job.Total(platform.PhaseWrite.Metric())+" > 0)", "written")
 }
 
 func taskQuantile(kind string) panel.Panel {
-	query := scope.By().Quantile("0.95", scope.GainInRange(metric("spark_task_duration_seconds_bucket", scope.Equal("kind", kind))))
+	query := scope.By().Quantile("0.95", scope.GainInRange(job.Metric("spark_task_duration_seconds_bucket", scope.Equal("kind", kind))))
 	return number(panel.Spec{
 		Title: "Task p95, " + kind, Unit: panel.UnitSeconds,
 		Shows: "Duration that 95 % of the application's " + kind + " tasks stay below.",

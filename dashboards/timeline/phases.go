@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"github.com/emr-observatory/emr-observatory/dashboards/job"
 	"strconv"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
@@ -18,7 +19,7 @@ func phases() panel.Row {
 			Shows: "Share of the wall time by phase. Each instant counts for one phase, so the shares add up to 1.",
 			Bad:   "Compute is not the largest part.",
 			Next:  "Start with the largest other part: its row below says why.",
-		}, panel.Metrics(scope.By("phase").Latest(metric(contract.PhaseShare)), "{{phase}}").Instant()),
+		}, panel.Metrics(scope.By("phase").Latest(job.Metric(contract.PhaseShare)), "{{phase}}").Instant()),
 		phaseSeconds(),
 	}}
 }
@@ -70,15 +71,15 @@ func phaseTimeline() panel.Panel {
 		Bad:   "Long stretches of wait, of the driver alone, or of write.",
 		Next:  "Open the exact timeline in the application's trace, which shows phases shorter than an export interval, too.",
 	}, panel.Metrics(
-		scope.Named(scope.PerApplication().Max(metric("spark_phase_state")),
-			scope.Newest(metric(platform.MetricApplicationInfo), contract.InfoTrace), contract.InfoTrace),
+		scope.Named(scope.PerApplication().Max(job.Metric("spark_phase_state")),
+			scope.Newest(job.Metric(platform.MetricApplicationInfo), contract.InfoTrace), contract.InfoTrace),
 		panel.Legend(platform.SparkAppID)))
 }
 
 func phaseSeconds() panel.Panel {
 	var queries []panel.Query
 	for _, phase := range platform.Phases() {
-		queries = append(queries, panel.Metrics(total(phase.Metric()), string(phase)).Instant())
+		queries = append(queries, panel.Metrics(job.Total(phase.Metric()), string(phase)).Instant())
 	}
 	return panel.Stat(panel.Spec{
 		Title: "Time by phase", Unit: panel.UnitSeconds, Width: 12, Height: 8, Styles: styles(), Links: links.Job(),

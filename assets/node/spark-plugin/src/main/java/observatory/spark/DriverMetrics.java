@@ -14,6 +14,7 @@ final class DriverMetrics implements Signals.MetricSource {
   private volatile SparkInternals internals;
 
   private volatile String applicationId;
+  private final ListenerQueues queues = new ListenerQueues();
   private volatile long dropped;
   private long listenerNanos;
 
@@ -39,6 +40,7 @@ final class DriverMetrics implements Signals.MetricSource {
       recorder.identify(applicationId(), "", settings.name);
     }
     internals = null;
+    queues.end();
   }
 
   /** Tells whether the phases lack events, or the times of some. */
@@ -58,7 +60,8 @@ final class DriverMetrics implements Signals.MetricSource {
   private synchronized void sample() {
     SparkInternals inner = internals;
     if (inner != null) {
-      dropped = Math.max(dropped, inner.dropped());
+      dropped = Math.max(dropped, inner.dropped(SparkInternals.QUEUE));
+      queues.sample(inner);
       long thread = recorder.thread();
       long nanos = thread < 0 ? -1 : ManagementFactory.getThreadMXBean().getThreadCpuTime(thread);
       listenerNanos = Math.max(listenerNanos, nanos);
@@ -90,6 +93,7 @@ final class DriverMetrics implements Signals.MetricSource {
     out.sum("spark.listener.dropped", "{event}", true);
     out.point(dropped);
     out.end();
+    queues.write(out);
     LostSpans.write(out, budget.dropped(), true);
   }
 

@@ -1,13 +1,23 @@
 package observatory.spark;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import scala.Option;
 
 /** What only Spark's inner objects know of a context. Whatever is not there is null, or -1. */
 final class SparkInternals {
   static final String QUEUE = "observatory";
+
+  private static final String PREFIX = "queue.";
+  private static final String SIZE = ".size";
+  private static final String CAPACITY = "spark.scheduler.listenerbus.eventqueue.";
+
+  /** Spark's default. */
+  private static final long DEFAULT_CAPACITY = 10_000;
 
   private final SparkContext context;
 
@@ -51,16 +61,53 @@ final class SparkInternals {
     Object source = call(call(context, "executorAllocationManager"), "executorAllocationManagerSource");
     Object gauges = call(call(source, "metricRegistry"), "getGauges");
     Object gauge = gauges instanceof Map ? ((Map<?, ?>) gauges).get("executors.numberTargetExecutors") : null;
-    Object value = call(gauge, "getValue");
-    return value instanceof Number ? ((Number) value).longValue() : -1;
+    return number(gauge, "getValue");
   }
 
-  /** Events that did not fit our queue. */
-  long dropped() {
-    Object registry = call(call(call(context, "listenerBus"), "metrics"), "metricRegistry");
-    Object counters = call(registry, "getCounters");
-    Object counter = counters instanceof Map ? ((Map<?, ?>) counters).get("queue." + QUEUE + ".numDroppedEvents") : null;
-    Object value = call(counter, "getCount");
+  /** The names of the listener queues. */
+  List<String> queues() {
+    List<String> names = new ArrayList<String>();
+    Object gauges = call(registry(), "getGauges");
+    if (gauges instanceof Map) {
+      for (Object key : ((Map<?, ?>) gauges).keySet()) {
+        String name = String.valueOf(key);
+        if (name.startsWith(PREFIX) && name.endsWith(SIZE)) {
+          names.add(name.substring(PREFIX.length(), name.length() - SIZE.length()));
+        }
+      }
+    }
+    return names;
+  }
+
+  /** Events that wait in a queue. */
+  long waiting(String queue) {
+    return number(metric("getGauges", queue, SIZE), "getValue");
+  }
+
+  /** Events that did not fit a queue. */
+  long dropped(String queue) {
+    return number(metric("getCounters", queue, ".numDroppedEvents"), "getCount");
+  }
+
+  /** How many events fit a queue. */
+  long capacity(String queue) {
+    SparkConf conf = context.getConf();
+    String set = conf.get(CAPACITY + queue + ".capacity", conf.get(CAPACITY + "capacity", ""));
+    long capacity = Settings.number(set);
+    return capacity > 0 ? capacity : DEFAULT_CAPACITY;
+  }
+
+  private Object registry() {
+    return call(call(call(context, "listenerBus"), "metrics"), "metricRegistry");
+  }
+
+  private Object metric(String kind, String queue, String name) {
+    Object all = call(registry(), kind);
+    return all instanceof Map ? ((Map<?, ?>) all).get(PREFIX + queue + name) : null;
+  }
+
+  private static long number(Object metric, String method) {
+    Object value = call(metric, method);
     return value instanceof Number ? ((Number) value).longValue() : -1;
   }
 }

@@ -1,0 +1,194 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// samples are the last values of an application's series.
+type samples map[string]float64
+
+// with returns the samples with others.
+func (s samples) with(series string, value float64) samples {
+	other := maps.Clone(s)
+	other[series] = value
+	return other
+}
+
+// liveCase is an application at a rule's limit, what is found in it, and applications in which
+// nothing is.
+type liveCase struct {
+	at     samples
+	want   float64
+	others map[string]samples
+}
+
+// Series of the samples.
+const (
+	wallClock = `spark_wall_seconds`
+	computed  = `spark_phase_compute_seconds`
+	taskRun   = `spark_task_time_seconds_total{component="run"}`
+)
+
+func ofTaskTime(id rules.ID, component string) liveCase {
+	rule := rules.Get(id)
+	series := fmt.Sprintf(`spark_task_time_seconds_total{component=%q}`, component)
+	at := samples{wallClock: 1000, computed: 400, taskRun: 100, series: 100 * rule.Warn}
+	floor := rule.Floor(rules.MinRunTime) / 1e3
+	return liveCase{at, 400 * rule.Warn, map[string]samples{
+		"below":           at.with(series, 100*rule.Warn-0.1),
+		"little run time": at.with(taskRun, floor-0.1).with(series, floor),
+		"a long job":      at.with(wallClock, 100_000),
+		"a short one":     at.with(computed, 1),
+	}}
+}
+
+func ofPhase(id rules.ID, series string) liveCase {
+	rule := rules.Get(id)
+	floor := rule.Floor(rules.MinPhase) / 1e3
+	at := samples{wallClock: 1000, series: 1000 * rule.Warn}
+	return liveCase{at, 1000 * rule.Warn, map[string]samples{
+		"below": at.with(series, 1000*rule.Warn-0.1), "short": at.with(series, floor-0.1).with(wallClock, floor),
+	}}
+}
+
+func removed(reason string) samples {
+	return samples{wallClock: 1000, fmt.Sprintf(`spark_executor_removed_total{reason=%q}`, reason): 1}
+}
+
+func liveCases() map[rules.ID]liveCase {
+	const (
+		disk, read, written     = `spark_task_spill_bytes_total{kind="disk"}`, `spark_task_io_bytes_total{direction="input"}`, `spark_task_io_bytes_total{direction="output"}`
+		tail, ratio             = `spark_stage_tail_seconds_total`, `spark_task_skew_ratio{measure="time",of="median"}`
+		failed, succeeded       = `spark_task_count_total{outcome="failed"}`, `spark_task_count_total{outcome="success"}`
+		wait, busy, idle        = `spark_resource_wait_seconds`, `spark_executor_core_time_seconds_total{state="busy"}`, `spark_executor_core_time_seconds_total{state="idle"}`
+		copied                  = `hadoop_s3a_object_copy_requests_total{bucket="b"}`
+		throttled, requested    = `hadoop_s3a_store_io_throttled_total{bucket="b"}`, `hadoop_s3a_store_io_request_total{bucket="b"}`
+		wallSeconds, perHour    = 1000.0, 3600.0
+		spilledLimit, moved     = 100.0, 1000.0
+		tasksFailed, tasksEnded = 10.0, 100.0
+	)
+	skew, spill, failures, idleCores := rules.Get(rules.Skew), rules.Get(rules.Spill).Running(), rules.Get(rules.FailedTasks), rules.Get(rules.IdleCores)
+	skewed := samples{wallClock: wallSeconds, tail: 20, ratio: skew.Warn}
+	spilled := samples{wallClock: wallSeconds, computed: 500, disk: spilledLimit, read: spilledLimit / spill.Warn, written: moved - spilledLimit/spill.Warn}
+	failing := samples{wallClock: wallSeconds, computed: 500, failed: tasksFailed, succeeded: tasksFailed/failures.Warn - tasksFailed}
+	coreHours := rules.Severities()[len(rules.Severities())-1].CoreHours
+	idling := samples{idle: coreHours * perHour, busy: coreHours*perHour/idleCores.Warn - coreHours*perHour}
+	return map[rules.ID]liveCase{
+		rules.GC:          ofTaskTime(rules.GC, "gc"),
+		rules.FetchWait:   ofTaskTime(rules.FetchWait, "fetch_wait"),
+		rules.SlowWrite:   ofPhase(rules.SlowWrite, "spark_phase_io_write_seconds"),
+		rules.DriverBound: ofPhase(rules.DriverBound, "spark_phase_driver_seconds"),
+		rules.Skew: {skewed, 20, map[string]samples{
+			"no time lost": skewed.with(tail, 0), "below": skewed.with(ratio, skew.Warn-0.1), "a long job": skewed.with(wallClock, 100_000),
+		}},
+		rules.Spill: {spilled, 2 * spilledLimit / (2*spilledLimit + moved) * 500, map[string]samples{
+			"below": spilled.with(disk, spilledLimit-1), "nothing read": spilled.with(read, 0),
+		}},
+		rules.FailedTasks: {failing, failures.Warn * 500, map[string]samples{
+			"below": failing.with(succeeded, tasksEnded), "few": failing.with(failed, tasksFailed-1).with(succeeded, 0),
+		}},
+		rules.ResourceWait: {samples{wallClock: wallSeconds, wait: 300}, 300, map[string]samples{"below": {wallClock: wallSeconds, wait: 299}}},
+		rules.IdleCores: {idling, coreHours, map[string]samples{
+			"below": idling.with(busy, idling[busy]+1), "few hours": {idle: coreHours*perHour - 1, busy: 0},
+		}},
+		rules.ExecutorsLost: {removed("lost"), 1, map[string]samples{
+			"idle": removed("idle"), "memory": removed("memory"), "none": {`spark_executor_removed_total{reason="lost"}`: 0},
+		}},
+		rules.ExecutorMemory: {removed("memory"), 1, map[string]samples{"lost": removed("lost")}},
+		rules.RenameCommit:   {samples{copied: 1}, 1, map[string]samples{"none": {copied: 0}}},
+		rules.S3Throttled:    {samples{throttled: 1, requested: 100}, 0.01, map[string]samples{"below": {throttled: 1, requested: 101}}},
+	}
+}
+
+// On a real store, each query finds what is at its rule's limit, and nothing of the sort below
+// the limit, a floor, or the cost of a warning.
+func TestLive(t *testing.T) {
+	store, now := storetest.Metrics(t), time.Now()
+	var body strings.Builder
+	add := func(application string, all samples) {
+		for series, value := range all {
+			name, labels, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
+			fmt.Fprintf(&body, "%s{cluster=\"j-1\",spark_app_id=%q,%s} %v %d\n", name, application, labels, value, now.UnixMilli())
+		}
+	}
+	cases := liveCases()
+	for id, c := range cases {
+		add(string(id), c.at)
+		for name, other := range c.others {
+			add(string(id)+": "+name, other)
+		}
+	}
+	storetest.Post(t, store+"/api/v1/import/prometheus", "text/plain", []byte(body.String()))
+	storetest.Get(t, store+"/internal/force_flush")
+	for _, rule := range rules.All() {
+		expression := rule.Found("", rules.LiveWindow)
+		require.Equal(t, rule.Query != rules.Query{}, expression != "")
+		if expression == "" {
+			continue
+		}
+		t.Run(string(rule.ID), func(t *testing.T) {
+			c, has := cases[rule.ID]
+			require.True(t, has)
+			found := asked(t, store, expression, now)
+			require.InDelta(t, c.want, found[string(rule.ID)], 1e-9)
+			for name := range c.others {
+				require.NotContains(t, found, string(rule.ID)+": "+name)
+			}
+			scoped := asked(t, store, rule.Found(fmt.Sprintf(`cluster="j-1",spark_app_id=%q`, rule.ID), rules.LiveWindow), now)
+			require.Len(t, scoped, 1, "other applications are not in the scope")
+			require.Empty(t, asked(t, store, rule.Found(`cluster="j-2"`, rules.LiveWindow), now))
+		})
+	}
+}
+
+// asked returns the answer to an instant query, by application.
+func asked(t *testing.T, store, expression string, at time.Time) map[string]float64 {
+	t.Helper()
+	found := map[string]float64{}
+	for _, s := range answer(t, store, expression, at) {
+		require.Equal(t, "j-1", s.Metric["cluster"])
+		found[s.Metric["spark_app_id"]] = s.value(t)
+	}
+	return found
+}
+
+// askedOf returns the values of an answer.
+func askedOf(t *testing.T, store, expression string, at time.Time) (found []float64) {
+	t.Helper()
+	for _, s := range answer(t, store, expression, at) {
+		found = append(found, s.value(t))
+	}
+	return found
+}
+
+type answered struct {
+	Metric map[string]string
+	Value  [2]any
+}
+
+func (s answered) value(t *testing.T) float64 {
+	t.Helper()
+	value, err := strconv.ParseFloat(s.Value[1].(string), 64)
+	require.NoError(t, err)
+	return value
+}
+
+func answer(t *testing.T, store, expression string, at time.Time) []answered {
+	t.Helper()
+	query := url.Values{"query": {expression}, "time": {strconv.FormatInt(at.Unix()+1, 10)}}
+	var answer struct{ Data struct{ Result []answered } }
+	require.NoError(t, json.Unmarshal(storetest.Get(t, store+"/api/v1/query?"+query.Encode()), &answer))
+	return answer.Data.Result
+}
