@@ -55,7 +55,8 @@ func recipeTables(recipe rules.Recipe) string {
 			if c.Value != "" {
 				value = "`" + c.Value + "`"
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s |\n", r.ID, c.Property, value, cmp.Or(c.When, "always"), c.Classification, releases(c))
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s |\n",
+				r.ID, c.Property, value, cmp.Or(c.When, "always"), c.Classification, releases(c))
 		}
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package lake_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,14 +93,14 @@ func TestSQLOfRecipes(t *testing.T) {
 	require.NoError(t, err)
 	const application = "SELECT application_name, application_id FROM applications WHERE num_stages > 0 ORDER BY num_tasks DESC LIMIT 1"
 	one := duck(t, dir, []string{application})[0][0]
-	real := strings.NewReplacer("'etl_daily'", "'"+one[0].(string)+"'", "'application_1700000000000_0001'", "'"+one[1].(string)+"'")
+	named := strings.NewReplacer("etl_daily", fmt.Sprint(one[0]), "application_1700000000000_0001", fmt.Sprint(one[1]))
 	var asked []string
 	proofs := map[int]string{} // pages by the place of their last query
 	for _, page := range recipes.Pages(t, "../..") {
 		for _, query := range page.Blocks("sql") {
 			require.NotContains(t, query, "\n\n", page.Name)
 			require.Regexp(t, `(?s)^SELECT .*\b(JOIN|GROUP BY|WHERE)\b.*\bORDER BY\b`, query, "%s: a query of nothing in particular", page.Name)
-			asked = append(asked, real.Replace(query))
+			asked = append(asked, named.Replace(query))
 		}
 		if strings.Contains(page.Text, "\n## Proof\n") {
 			proofs[len(asked)-1] = page.Name
