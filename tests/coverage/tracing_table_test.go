@@ -76,7 +76,7 @@ func tracingGoal() []row {
 			at{"docs/guides/tracing.md", "platform/phases.go"},
 		},
 		{
-			"Two new dashboards: timeline of phases, and bottlenecks.", open, "The first is there. Missing: Spark Profiling.",
+			"Two new dashboards: timeline of phases, and bottlenecks.", done, "",
 			at{"docs/reference/dashboards.md#job-phase-timeline"},
 		},
 		{
@@ -118,8 +118,8 @@ func tracingCriteria() []row {
 			at{"docs/reference/dashboards.md#job-phase-timeline", timelineQuery, ownClock},
 		},
 		{
-			"AC6: dashboard Spark Profiling with GC, serialization, skew, spill and idle time.", open,
-			"Missing: the dashboard. Most of the figures are in Job Phase Timeline.", at{gcShare, taskTime, worstSkew, spills},
+			"AC6: dashboard Spark Profiling with GC, serialization, skew, spill and idle time.", done, "Its first row has the findings, with recipes.",
+			at{"docs/reference/dashboards.md#spark-profiling", "dashboards/check TestAgainstRealStores"},
 		},
 		{
 			"AC7: Airflow's trace id reaches Spark's spans through gRPC metadata.", open,
@@ -268,29 +268,25 @@ func timelinePicture() []row {
 }
 
 func profilingPicture() []row {
-	const missing = "Missing: the dashboard. "
+	const board = "Spark Profiling: "
 	return []row{
-		{"Heading: Spark profiling.", open, "Missing: the dashboard.", nil},
-		{"Gauge of GC time: 15 %.", open, missing + "The figure is in Job Phase Timeline.", at{gcShare}},
-		{"Gauge of serialization time: 3 %.", open, missing + "Its parts are series of a panel, without a share.", at{taskTime}},
+		{"Heading: Spark profiling.", done, "", at{"docs/reference/dashboards.md#spark-profiling"}},
+		{"Gauge of GC time: 15 %.", done, "Over time, with full collections beside it.", at{board + "GC share of task time", board + "Full collections"}},
+		{"Gauge of serialization time: 3 %.", done, "Of tasks and of results.", at{board + "Serialization share"}},
 		{
-			"Shuffle skew, max by average: 4.1 times.", open,
-			missing + "The largest task by the median one is in Job Phase Timeline; the average hides skew.", at{worstSkew},
+			"Shuffle skew, max by average: 4.1 times.", corrected,
+			"The average hides skew: the panel divides by the median. The seconds that skew cost are beside it.",
+			at{board + "Skew of the worst stage", board + "Time lost to skew"},
 		},
-		{"Spill to disk: 2.3 GB.", open, missing + "The rate is in Job Phase Timeline, not the sum.", at{spills}},
+		{"Spill to disk: 2.3 GB.", done, "", at{board + "Spilled so far"}},
+		{"Gauge of executor utilization: 38 %.", done, "As the idle share, and the idle cores while others work.", at{
+			board + "Idle share over time", board + "Idle cores while tasks run",
+		}},
 		{
-			"Gauge of executor utilization: 38 %.", open, missing + "The idle share is in Job Phase Timeline.",
-			at{"Job Phase Timeline: Idle share of cores"},
+			"Gauge of peak memory per executor: 78 %.", done, "Live from the heap's pools; the table executors has peaks by use.",
+			at{board + "Peak heap by executor", "docs/reference/tables.md#executors"},
 		},
-		{
-			"Gauge of peak memory per executor: 78 %.", open,
-			missing + "Peaks of each executor are in the table executors; a live panel has the largest peak of a task.",
-			at{"docs/reference/tables.md#executors", "Job Phase Timeline: Peak memory of a task"},
-		},
-		{
-			"Heatmap of task durations, one row per executor.", open, missing + "The heatmap is in Job Phase Timeline.",
-			at{"Job Phase Timeline: Mean task duration by executor"},
-		},
+		{"Heatmap of task durations, one row per executor.", done, "", at{board + "Mean task duration by executor"}},
 	}
 }
 
@@ -378,7 +374,10 @@ func tracingFiles() []row {
 			"Chart: dashboard Job Phase Timeline.", corrected, "A Go package renders it; a component installs it in Grafana.",
 			at{"dashboards/timeline", "components/grafana"},
 		},
-		{"Chart: dashboard Spark Profiling.", open, "Missing: the dashboard.", nil},
+		{
+			"Chart: dashboard Spark Profiling.", corrected, "A Go package renders it; a component installs it in Grafana.",
+			at{"dashboards/profiling", "components/grafana"},
+		},
 		{
 			"resource-wait-tracker.py, a listener in PySpark.", refused,
 			"Python cannot register a listener without a callback server in the job. Use the plugin, which PySpark jobs have, too.", at{plugin},
