@@ -121,7 +121,7 @@ func applications() []Rule {
 			Sources: []Source{{"AWS Knowledge Center", "3,500 writes and 5,500 reads a second per prefix; the shares are own"}},
 			Changes: []Change{
 				{
-					Classification: "core-site", Property: "fs.s3a.retry.limit", Value: "14", Since: "emr-7.10",
+					Classification: "core-site", Property: "fs.s3a.aimd.enabled", Value: "true", Since: "emr-7.10",
 					When: "if the load cannot be spread over more prefixes, or be written as fewer files",
 				},
 				{

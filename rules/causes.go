@@ -44,7 +44,8 @@ func WaitCauses() []Cause {
 			seconds: held(pending + " and on (cluster) (" + room + " < " + wanted + ") and on (cluster) (" + later + " > " + nodes + ")"),
 		},
 		{
-			Title: "The cluster is full, and no nodes are added", Advice: "raise the maximum of managed scaling, or run fewer applications at a time",
+			Title:   "The cluster is full, and no nodes are added",
+			Advice:  "raise the maximum of managed scaling, or run fewer applications at a time",
 			seconds: held(pending + " and on (cluster) (" + room + " < " + wanted + ") unless on (cluster) (" + later + " > " + nodes + ")"),
 		},
 		{
@@ -61,6 +62,6 @@ func WaitCauses() []Cause {
 // held counts the seconds in which a condition of the cluster held while an application waited.
 func held(condition string) string {
 	waiting := fmt.Sprintf(`spark_phase_state{spark_app_id!="",%s} == %d`, scopeMarker, WaitState)
-	return "sum " + key + " (count_over_time((" + waiting + " and on (cluster) (" + condition + "))[" + windowMarker + ":" + causeStep + "s])) * " +
-		causeStep
+	return "sum " + key + " (count_over_time((" + waiting + " and on (cluster) (" + condition + "))[" + windowMarker + ":" + causeStep +
+		"s])) * " + causeStep
 }

@@ -29,7 +29,6 @@ func executors() []Rule {
 			Limit:   Limit{1, 3},
 			Basis:   Event, Route: Page, Sources: own(),
 			Changes: []Change{
-				job("spark.executor.memoryOverheadFactor", "0.1875", "if YARN or the kernel killed them for their memory"),
 				job("spark.decommission.enabled", "true", "if they were on Spot instances or on nodes that were scaled in"),
 			},
 		},
@@ -46,8 +45,8 @@ func executors() []Rule {
 				{"AWS Knowledge Center", "Container killed by YARN for exceeding memory limits"}, {"Spark", "SparkExitCode: 52 is OutOfMemoryError"},
 			},
 			Changes: []Change{
-				job("spark.executor.memory", "", "if the heap was full (OutOfMemoryError, exit code 52)"),
-				job("spark.executor.memoryOverhead", "", "if YARN killed the container (exit code 137): memory outside of the heap"),
+				job("spark.executor.memory", "", "if the heap was full: OutOfMemoryError in its output; EMR then ends the JVM with exit code 137"),
+				job("spark.executor.memoryOverhead", "", "if YARN says that the container exceeded its limits: memory outside of the heap"),
 				job("spark.executor.pyspark.memory", "", "if Python workers took it"),
 			},
 		},

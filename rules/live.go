@@ -33,7 +33,9 @@ const LiveWindow = "5m"
 // In narrows the expressions by label matchers, such as `cluster="j-1"`, and sets the window,
 // such as LiveWindow. Without matchers they are about all applications.
 func (q Query) In(matchers, window string) Query {
-	return Query{Value: render(q.Value, matchers, window), Impact: render(q.Impact, matchers, window), CoreHours: render(q.CoreHours, matchers, window)}
+	return Query{
+		Value: render(q.Value, matchers, window), Impact: render(q.Impact, matchers, window), CoreHours: render(q.CoreHours, matchers, window),
+	}
 }
 
 func render(expression, matchers, window string) string {

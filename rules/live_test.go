@@ -69,19 +69,24 @@ func removed(reason string) samples {
 
 func liveCases() map[rules.ID]liveCase {
 	const (
-		disk, read, written     = `spark_task_spill_bytes_total{kind="disk"}`, `spark_task_io_bytes_total{direction="input"}`, `spark_task_io_bytes_total{direction="output"}`
+		disk, written           = `spark_task_spill_bytes_total{kind="disk"}`, `spark_task_io_bytes_total{direction="output"}`
+		read                    = `spark_task_io_bytes_total{direction="input"}`
 		tail, ratio             = `spark_stage_tail_seconds_total`, `spark_task_skew_ratio{measure="time",of="median"}`
 		failed, succeeded       = `spark_task_count_total{outcome="failed"}`, `spark_task_count_total{outcome="success"}`
-		wait, busy, idle        = `spark_resource_wait_seconds`, `spark_executor_core_time_seconds_total{state="busy"}`, `spark_executor_core_time_seconds_total{state="idle"}`
+		wait, busy              = `spark_resource_wait_seconds`, `spark_executor_core_time_seconds_total{state="busy"}`
+		idle                    = `spark_executor_core_time_seconds_total{state="idle"}`
 		copied                  = `hadoop_s3a_object_copy_requests_total{bucket="b"}`
 		throttled, requested    = `hadoop_s3a_store_io_throttled_total{bucket="b"}`, `hadoop_s3a_store_io_request_total{bucket="b"}`
 		wallSeconds, perHour    = 1000.0, 3600.0
 		spilledLimit, moved     = 100.0, 1000.0
 		tasksFailed, tasksEnded = 10.0, 100.0
 	)
-	skew, spill, failures, idleCores := rules.Get(rules.Skew), rules.Get(rules.Spill).Running(), rules.Get(rules.FailedTasks), rules.Get(rules.IdleCores)
+	skew, spill, failures := rules.Get(rules.Skew), rules.Get(rules.Spill).Running(), rules.Get(rules.FailedTasks)
+	idleCores := rules.Get(rules.IdleCores)
 	skewed := samples{wallClock: wallSeconds, tail: 20, ratio: skew.Warn}
-	spilled := samples{wallClock: wallSeconds, computed: 500, disk: spilledLimit, read: spilledLimit / spill.Warn, written: moved - spilledLimit/spill.Warn}
+	spilled := samples{
+		wallClock: wallSeconds, computed: 500, disk: spilledLimit, read: spilledLimit / spill.Warn, written: moved - spilledLimit/spill.Warn,
+	}
 	failing := samples{wallClock: wallSeconds, computed: 500, failed: tasksFailed, succeeded: tasksFailed/failures.Warn - tasksFailed}
 	coreHours := rules.Severities()[len(rules.Severities())-1].CoreHours
 	idling := samples{idle: coreHours * perHour, busy: coreHours*perHour/idleCores.Warn - coreHours*perHour}

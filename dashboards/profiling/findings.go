@@ -58,8 +58,8 @@ func causes() panel.Panel {
 			"cause", c.Title, "advice", c.Advice))
 	}
 	return panel.Table(panel.Spec{
-		Title: "Causes of the wait", Unit: panel.UnitSeconds, Width: 24, Height: 6, Links: recipeLinks()[1:],
-		Shows:            "For how long each reason held why YARN gave no containers while the application waited for resources. From EMR 7.8 on.",
+		Title: "Causes of the wait", Unit: panel.UnitSeconds, Width: 24, Height: 6, Links: links.Job(),
+		Shows:            "For how long each reason held why YARN gave no containers while the application waited. From EMR 7.8 on.",
 		Bad:              "A minute or more. Two reasons can hold at the same time.",
 		Next:             "Do what the row says, and compare with the pending containers in the EMR Overview.",
 		EmptyWhenHealthy: "The application waits for resources.",

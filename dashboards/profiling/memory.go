@@ -19,8 +19,9 @@ func memory() panel.Row {
 		panel.TimeSeries(panel.Spec{
 			Title: "Heap by executor", Unit: panel.UnitShare, Width: 8, Max: 1, Limits: panel.StepsOf(rules.Heap), Links: links.Job(),
 			Shows: "Used heap of each JVM as a share of its maximum.",
-			Bad:   panel.Bad(rules.Heap, "{warn} or more after each collection: memory is full; from {critical} on, act. One far above the others: skew."),
-			Next:  "Read \"GC share of task time\"; use more partitions, or more memory per core.",
+			Bad: panel.Bad(rules.Heap, "{warn} or more after each collection: memory is full; from {critical} on, act. One far above the others: "+
+				"skew."),
+			Next: "Read \"GC share of task time\"; use more partitions, or more memory per core.",
 		}, panel.Metrics(heap("jvm_memory_used_bytes")+" / "+heap("jvm_memory_limit_bytes"), executorLegend)),
 		panel.Bars(panel.Spec{
 			Title: "Peak heap by executor", Unit: panel.UnitBytes, Width: 8, Links: links.Job(),

@@ -191,7 +191,9 @@ func (d *Distributions) Lists() (lists []*[]float64) {
 	all := reflect.ValueOf(d).Elem()
 	lists = make([]*[]float64, 0, len(distributionFields))
 	for _, index := range distributionFields {
-		lists = append(lists, all.FieldByIndex(index).Addr().Interface().(*[]float64))
+		if list, ok := all.FieldByIndex(index).Addr().Interface().(*[]float64); ok {
+			lists = append(lists, list)
+		}
 	}
 	return lists
 }

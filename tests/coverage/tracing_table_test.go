@@ -118,7 +118,7 @@ func tracingCriteria() []row {
 			at{"docs/reference/dashboards.md#job-phase-timeline", timelineQuery, ownClock},
 		},
 		{
-			"AC6: dashboard Spark Profiling with GC, serialization, skew, spill and idle time.", done, "Its first row has the findings, with recipes.",
+			"AC6: dashboard Spark Profiling with GC, serialization, skew, spill and idle time.", done, "Its first row has the findings.",
 			at{"docs/reference/dashboards.md#spark-profiling", "dashboards/check TestAgainstRealStores"},
 		},
 		{
@@ -271,7 +271,10 @@ func profilingPicture() []row {
 	const board = "Spark Profiling: "
 	return []row{
 		{"Heading: Spark profiling.", done, "", at{"docs/reference/dashboards.md#spark-profiling"}},
-		{"Gauge of GC time: 15 %.", done, "Over time, with full collections beside it.", at{board + "GC share of task time", board + "Full collections"}},
+		{
+			"Gauge of GC time: 15 %.", done, "Over time, with full collections beside it.",
+			at{board + "GC share of task time", board + "Full collections"},
+		},
 		{"Gauge of serialization time: 3 %.", done, "Of tasks and of results.", at{board + "Serialization share"}},
 		{
 			"Shuffle skew, max by average: 4.1 times.", corrected,

@@ -77,7 +77,7 @@ func (r *run) storeMetrics(t *testing.T) string {
 	id := r.application(t)
 	var body bytes.Buffer
 	for _, m := range contract.Metrics() {
-		if m.Source != contract.SourceSpark || m.Type != contract.Gauge {
+		if m.Source != contract.SourceSpark || m.Type == contract.Histogram {
 			continue
 		}
 		for _, p := range r.received.pointsOf(id, m.Emitted) {
