@@ -92,8 +92,8 @@ func writeRule(b *strings.Builder, r rules.Rule) {
 	}
 	writeQuery(b, r.Query.In("", rules.LiveWindow))
 	if r.ID == rules.ResourceWait {
-		b.WriteString("\nWhy YARN gave no containers meanwhile, by the metrics of the cluster (since EMR 7.8); Spark Profiling shows for how long\n" +
-			"each held:\n\n| Cause | What helps |\n|---|---|\n")
+		b.WriteString("\nWhy YARN gave no containers meanwhile, by the metrics of the cluster (since EMR 7.8); Spark Profiling shows\n" +
+			"for how long each held:\n\n| Cause | What helps |\n|---|---|\n")
 		for _, c := range rules.WaitCauses() {
 			fmt.Fprintf(b, "| %s | %s |\n", c.Title, c.Advice)
 		}
