@@ -1,0 +1,40 @@
+package calibration
+
+import (
+	"maps"
+
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// Pair is a job that is sick for one reason, and its cure.
+type Pair struct {
+	Name   string // of its program, examples/jobs/sick/NAME.py
+	Recipe string // for which it stands
+	Rule   rules.ID
+	// Settings are those of both runs. The cured one has those of the finding over them.
+	Settings map[string]string
+	// Cure has the settings of the cured run if the advice names them in words, without values.
+	Cure map[string]string
+	Code string // what --cured changes in the program; empty if settings cure it
+	Note string // why the ratio of what was saved and claimed is what it is
+}
+
+// Pairs lists the pairs, one for each recipe.
+func Pairs() []Pair {
+	return []Pair{
+		{
+			Name: "spill", Recipe: "oom-and-spill", Rule: rules.Spill,
+			Settings: fixed(map[string]string{"spark.executor.memory": "640m", "spark.sql.shuffle.partitions": "2"}),
+		},
+	}
+}
+
+// fixed makes a job run on two executors with a core each, from its first task on.
+func fixed(settings map[string]string) map[string]string {
+	all := map[string]string{
+		"spark.dynamicAllocation.enabled": "false", "spark.executor.instances": "2", "spark.executor.cores": "1",
+		"spark.scheduler.maxRegisteredResourcesWaitingTime": "5min",
+	}
+	maps.Copy(all, settings)
+	return all
+}
