@@ -26,6 +26,13 @@ func Pairs() []Pair {
 			Name: "spill", Recipe: "oom-and-spill", Rule: rules.Spill,
 			Settings: fixed(map[string]string{"spark.executor.memory": "640m", "spark.sql.shuffle.partitions": "2"}),
 		},
+		{
+			Name: "wait", Recipe: "resource-wait-long", Rule: rules.ResourceWait,
+			Settings: map[string]string{"spark.executor.memory": "4g", "spark.dynamicAllocation.maxExecutors": "1"},
+			Cure:     map[string]string{"spark.executor.memory": "512m"},
+			Note: "the rule names smaller executors in words only, so the value is this test's. What is left of the wait is the start of " +
+				"containers on a busy machine.",
+		},
 	}
 }
 

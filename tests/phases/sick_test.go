@@ -68,14 +68,16 @@ func (c *cluster) runOf(t *testing.T, p calibration.Pair, name string, settings 
 	if name == "cured" && p.Code != "" {
 		j.args = append(j.args, "--cured")
 	}
+	release := func() {}
 	switch p.Rule {
 	case rules.ResourceWait:
-		c.fill(t, j.name)
+		release = c.fill(t, j.name)
 	case rules.SlowWrite:
 		maps.Copy(j.conf, magic())
 	}
 	r := c.submit(t, j)
 	r.wait(t)
+	release()
 	folder, log := filepath.Split(r.log(t))
 	if *update {
 		text, err := os.ReadFile(filepath.Join(folder, log))
@@ -104,8 +106,8 @@ func (c *cluster) outputOf(t *testing.T, p calibration.Pair, name string) string
 }
 
 // fill lets an application hold most of YARN's memory for longer than the rule about waiting
-// tolerates. Small executors still find room.
-func (c *cluster) fill(t *testing.T, name string) {
+// tolerates, or until it is released. Small executors still find room.
+func (c *cluster) fill(t *testing.T, name string) (release func()) {
 	t.Helper()
 	const leftMB = 3 * containerMB // for the holder's master, and a job's master and executor
 	settings := static()
@@ -113,10 +115,11 @@ func (c *cluster) fill(t *testing.T, name string) {
 	h := holder{gate: c.path(name + ".gate")}
 	h.run = c.submit(t, job{name: name + "-holder", mode: "hold", args: []string{h.gate}, conf: settings})
 	h.await(t, "holds", 1)
+	const longer = 15 * time.Second
 	limit := time.Duration(rules.Get(rules.ResourceWait).Warn) * time.Second
-	timer := time.AfterFunc(limit+15*time.Second, func() { _ = os.WriteFile(h.gate, nil, 0o644) })
-	t.Cleanup(func() {
+	timer := time.AfterFunc(limit+longer, func() { _ = os.WriteFile(h.gate, nil, 0o644) })
+	return func() {
 		timer.Stop()
 		h.release(t)
-	})
+	}
 }
