@@ -27,6 +27,15 @@ func Pairs() []Pair {
 			Settings: fixed(map[string]string{"spark.executor.memory": "640m", "spark.sql.shuffle.partitions": "2"}),
 		},
 		{
+			Name: "shuffle", Recipe: "shuffle-bottleneck", Rule: rules.FetchWait,
+			Settings: fixed(map[string]string{
+				"spark.reducer.maxSizeInFlight": "256k",
+				// Executors on one host read each other's blocks from its disk; those of several
+				// hosts ask the shuffle service.
+				"spark.shuffle.readHostLocalDisk": "false",
+			}),
+		},
+		{
 			Name: "wait", Recipe: "resource-wait-long", Rule: rules.ResourceWait,
 			Settings: map[string]string{"spark.executor.memory": "4g", "spark.dynamicAllocation.maxExecutors": "1"},
 			Cure:     map[string]string{"spark.executor.memory": "512m"},
