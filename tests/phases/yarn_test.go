@@ -102,7 +102,7 @@ func (c *cluster) classifications() []hadoop.Configuration {
 		site("yarn-site", map[string]string{
 			"yarn.resourcemanager.hostname": "localhost", "yarn.nodemanager.hostname": "localhost",
 			"yarn.nodemanager.local-dirs": c.path("local"), "yarn.nodemanager.log-dirs": c.path("logs"),
-			"yarn.nodemanager.delete.debug-delay-sec": "0",
+			"yarn.nodemanager.delete.debug-delay-sec": "0", "yarn.scheduler.maximum-allocation-vcores": fmt.Sprint(nodeVCores),
 		}),
 		site("capacity-scheduler", map[string]string{
 			queue + "queues": wideQueue + "," + narrowQueue, "yarn.scheduler.capacity.maximum-am-resource-percent": "1",
