@@ -43,6 +43,12 @@ func Pairs() []Pair {
 				"containers on a busy machine.",
 		},
 		{
+			Name: "write", Recipe: "s3-write-slow", Rule: rules.SlowWrite, Settings: fixed(nil),
+			Code: "repartition by the partition column before the write",
+			Note: "the claim is the whole phase, and 20 of 240 files are still written. The first write of each executor took 24 s of the " +
+				"48 s that are left, since other work took most of both cores.",
+		},
+		{
 			Name: "cores", Recipe: "slow-spark-jobs", Rule: rules.LowParallelism,
 			Settings: fixed(map[string]string{"spark.sql.shuffle.partitions": "1"}),
 			Note: "other work took most of both cores during the second run. An earlier pair of runs, on a machine that was less busy, " +
