@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 def main(output: str, rows: int) -> None:
     spark = SparkSession.builder.getOrCreate()
-    events = spark.range(0, rows, 1, 8).select(
+    events = spark.range(0, rows, 1, 48).select(
         (F.col("id") * 7919 % 10007).alias("device"),
         F.hash("id").alias("time"),
         F.expr("transform(sequence(1, 128), i -> xxhash64(id, i))").alias("readings"),
