@@ -19,14 +19,14 @@ type Pair struct {
 	Note string // why the ratio of what was saved and claimed is what it is
 }
 
-// Pairs lists the pairs, one for each recipe.
+// Pairs lists the pairs.
 func Pairs() []Pair {
 	return []Pair{
 		{
 			Name: "spill", Recipe: "oom-and-spill", Rule: rules.Spill,
 			Settings: fixed(map[string]string{"spark.executor.memory": "640m", "spark.sql.shuffle.partitions": "2"}),
-			Note: "other work took most of both cores, more so during the first run. The tasks needed as much CPU time after as before: " +
-				"what smaller partitions save is the time of the disk.",
+			Note: "other work took most of both cores, more so during the first run: the stage that spilled took 32 s and then 23 s, a ratio " +
+				"of 0.5. Its tasks saved a quarter of their CPU time; a disk whose cache holds what is spilled costs little more.",
 		},
 		{
 			Name: "skew", Recipe: "data-skew-diagnosis", Rule: rules.Skew,
