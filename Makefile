@@ -74,7 +74,7 @@ lint-tools:
 # What compares a committed page with what it is rendered from, in seconds. A stale page
 # fails here and not after every other test.
 RENDERED = ./stacks/config ./stacks/outputs ./eventlog ./profiler/lake ./profiler/run ./rules ./dashboards ./dashboards/contract \
-	./tests/history ./tests/deployer ./tests/controls ./tests/coverage ./tests/times ./tests/licences ./tests/cloud
+	./tests/history ./tests/deployer ./tests/controls ./tests/coverage ./tests/times ./tests/licences ./tests/cloud ./tests/calibration
 
 .PHONY: check
 check: lint-tools ## Check format, vet, import rules, rendered pages, unused exports and lint (about a minute once built)
@@ -132,5 +132,5 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 .PHONY: generate
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./tests/licences ./dashboards ./tests/lessons ./tests/times -update
-	go test ./rules ./dashboards/contract ./tests/history ./tests/coverage ./profiler/run ./profiler/lake -run TestReference -update
+	go test ./rules ./dashboards/contract ./tests/history ./tests/coverage ./tests/calibration ./profiler/run ./profiler/lake -run TestReference -update
 	go test ./profiler/tables -update

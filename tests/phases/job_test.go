@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/examples/jobs"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
@@ -73,7 +74,7 @@ func (c *cluster) install(ctx context.Context) error {
 	if err := os.WriteFile(c.path("job.py"), jobScript, 0o644); err != nil {
 		return err
 	}
-	if err := os.CopyFS(c.path("sources"), classes); err != nil {
+	if err := errors.Join(os.CopyFS(c.path("sources"), classes), os.CopyFS(c.path("jobs"), jobs.Sick)); err != nil {
 		return err
 	}
 	args := []string{"-d", c.path("classes"), "-cp", c.tree + "/spark/jars/*"}
@@ -88,9 +89,10 @@ func (c *cluster) install(ctx context.Context) error {
 	return nil
 }
 
-// job is one run of job.py.
+// job is one run of job.py, or of another program.
 type job struct {
 	name      string
+	program   string // below the folder jobs; job.py if empty
 	inCluster bool   // deploy mode
 	queue     string // wideQueue by default
 	conf      map[string]string
@@ -126,7 +128,11 @@ func (c *cluster) submit(t *testing.T, j job) *run {
 	for k, v := range j.conf {
 		args = append(args, "--conf", k+"="+v)
 	}
-	args = slices.Concat(args, []string{c.path("job.py"), r.clock(), j.mode}, j.args)
+	program := []string{c.path("job.py"), r.clock(), j.mode}
+	if j.program != "" {
+		program = []string{c.path("jobs/" + j.program)}
+	}
+	args = slices.Concat(args, program, j.args)
 	r.cmd = exec.CommandContext(t.Context(), c.tree+"/spark/bin/spark-submit", args...)
 	r.cmd.Env = append(append(os.Environ(), "SPARK_HOME="+c.tree+"/spark", "SPARK_CONF_DIR="+c.sparkConf(),
 		"HADOOP_CONF_DIR="+c.hadoopConf(), "JAVA_HOME="+c.java, "SPARK_LOCAL_IP=127.0.0.1"), j.env...)

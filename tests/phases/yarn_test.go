@@ -102,7 +102,7 @@ func (c *cluster) classifications() []hadoop.Configuration {
 		site("yarn-site", map[string]string{
 			"yarn.resourcemanager.hostname": "localhost", "yarn.nodemanager.hostname": "localhost",
 			"yarn.nodemanager.local-dirs": c.path("local"), "yarn.nodemanager.log-dirs": c.path("logs"),
-			"yarn.nodemanager.delete.debug-delay-sec": "0",
+			"yarn.nodemanager.delete.debug-delay-sec": "0", "yarn.scheduler.maximum-allocation-vcores": fmt.Sprint(nodeVCores),
 		}),
 		site("capacity-scheduler", map[string]string{
 			queue + "queues": wideQueue + "," + narrowQueue, "yarn.scheduler.capacity.maximum-am-resource-percent": "1",
@@ -147,12 +147,16 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 		defaults[key] = options + " " + observe.AgentFlag
 	}
 	for _, process := range []string{"driver", "executor", "yarn.am"} {
-		// Short jobs, which C2 makes no faster, on a machine that may be too busy to send their
-		// last telemetry in the time that the launcher takes by default.
-		defaults["spark."+process+".extraJavaOptions"] = fmt.Sprintf("-XX:TieredStopAtLevel=1 -D%s=%d",
-			platform.LauncherExitProperty, testenv.Start.Scaled().Milliseconds())
+		// Short jobs, which C2 makes no faster.
+		defaults["spark."+process+".extraJavaOptions"] = "-XX:TieredStopAtLevel=1 " + patientLauncher()
 	}
 	return defaults
+}
+
+// patientLauncher is the option of a JVM on a machine that may be too busy to send its last
+// telemetry in the time that the launcher takes by default.
+func patientLauncher() string {
+	return fmt.Sprintf("-D%s=%d", platform.LauncherExitProperty, testenv.Start.Scaled().Milliseconds())
 }
 
 // classes is the class path of the jobs' own classes.

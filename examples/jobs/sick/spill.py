@@ -1,0 +1,33 @@
+"""A job whose tasks hold more than fits into their memory.
+
+Usage: spark-submit --conf spark.sql.shuffle.partitions=2 spill.py OUTPUT [ROWS]
+
+OUTPUT is a folder and is overwritten. ROWS is the number of generated events of
+1 KiB each. The job finds the time between the events of each device, which sorts
+each partition of a shuffle: with two partitions a task sorts half of all events,
+most of which it writes to disk. More partitions cure it.
+"""
+import sys
+
+from pyspark.sql import SparkSession, Window
+from pyspark.sql import functions as F
+
+
+def main(output: str, rows: int) -> None:
+    spark = SparkSession.builder.getOrCreate()
+    events = spark.range(0, rows, 1, 48).select(
+        (F.col("id") * 7919 % 10007).alias("device"),
+        F.hash("id").alias("time"),
+        F.expr("transform(sequence(1, 128), i -> xxhash64(id, i))").alias("readings"),
+    )
+    before = F.lag("time").over(Window.partitionBy("device").orderBy("time"))
+    gaps = events.withColumn("gap", F.col("time") - before)
+    groups = gaps.groupBy((F.col("device") % 10).alias("group"))
+    groups.agg(F.avg("gap").alias("gap"), F.max(F.col("readings")[0]).alias("most")).write.mode("overwrite").parquet(output)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)

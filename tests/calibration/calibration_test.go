@@ -1,0 +1,51 @@
+package calibration_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/tests/calibration"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/reference/calibration.md")
+
+// The logs of runs are judged as the runs were, by the present rules: the first finding about
+// a sick one is its pair's, with the same advice, and the cured one has none of that rule.
+func TestRecordedLogs(t *testing.T) {
+	results, err := calibration.Recorded(".")
+	require.NoError(t, err)
+	for _, p := range calibration.Pairs() {
+		t.Run(p.Name, func(t *testing.T) {
+			result, run := results[p.Name]
+			require.True(t, run, "not recorded")
+			sick, err := calibration.Judge(t.Context(), os.DirFS("."), calibration.LogOf(p, "sick"))
+			require.NoError(t, err)
+			first := sick.First()
+			require.NotNil(t, first)
+			require.Equal(t, string(p.Rule), first.Finding)
+			require.Equal(t, result.Changes, first.Changes, "run TestSickAndCured again: the advice has changed")
+			require.Equal(t, result.Claimed, *first.Impact, "run TestSickAndCured again: the claim has changed")
+			require.Equal(t, result.Sick, calibration.RunOf(sick))
+			cured, err := calibration.Judge(t.Context(), os.DirFS("."), calibration.LogOf(p, "cured"))
+			require.NoError(t, err)
+			require.Equal(t, result.Cured, calibration.RunOf(cured))
+			require.NotContains(t, result.Cured.Fired, p.Rule)
+		})
+	}
+}
+
+func TestReference(t *testing.T) {
+	results, err := calibration.Recorded(".")
+	require.NoError(t, err)
+	page, path := calibration.Reference(calibration.Pairs(), results), filepath.Join("../..", "docs", "reference", "calibration.md")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, page, string(got), "stale: go test ./tests/calibration -update")
+}

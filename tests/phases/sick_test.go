@@ -1,0 +1,125 @@
+package phases_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/rules"
+	"github.com/emr-observatory/emr-observatory/tests/calibration"
+)
+
+var update = flag.Bool("update", false, "record the results and logs of TestSickAndCured in tests/calibration")
+
+// calibrationFolder is the folder of the records.
+const calibrationFolder = "../calibration"
+
+// Each job of examples/jobs/sick is slow for the reason that the first finding about it names,
+// and is not any more with what that finding advises.
+func TestSickAndCured(t *testing.T) {
+	c := startCluster(t)
+	for _, p := range calibration.Pairs() {
+		t.Run(p.Name, func(t *testing.T) {
+			if p.Rule != rules.Spill {
+				testenv.RequireLong(t, "tests/calibration TestRecordedLogs judges the logs of such runs")
+			}
+			c.testPair(t, p)
+		})
+	}
+}
+
+func (c *cluster) testPair(t *testing.T, p calibration.Pair) {
+	before := c.runOf(t, p, "sick", p.Settings)
+	f := before.First()
+	require.NotNil(t, f, "nothing that is found claims time")
+	require.Equal(t, string(p.Rule), f.Finding)
+	require.NotEqual(t, len(f.Changes) > 0, p.Code != "" || len(p.Cure) > 0, "the finding advises %v", f.Changes)
+	settings := maps.Clone(p.Settings)
+	maps.Copy(settings, p.Cure)
+	for _, change := range f.Changes {
+		property, value, _ := strings.Cut(change, "=")
+		settings[property] = value
+	}
+	after := c.runOf(t, p, "cured", settings)
+	result := calibration.Result{
+		Pair: p.Name, Date: time.Now().UTC().Format(time.DateOnly), Changes: f.Changes, Claimed: *f.Impact,
+		Sick: calibration.RunOf(before), Cured: calibration.RunOf(after),
+	}
+	t.Logf("%+v: saved %d ms of %d", result, result.Saved(), result.Claimed)
+	require.NotContains(t, result.Cured.Fired, p.Rule)
+	if *update {
+		require.NoError(t, calibration.Record(calibrationFolder, result))
+	}
+}
+
+// runOf runs a job of a pair, and judges it by its log.
+func (c *cluster) runOf(t *testing.T, p calibration.Pair, name string, settings map[string]string) calibration.Judged {
+	t.Helper()
+	j := job{name: p.Name + "-" + name, program: "sick/" + p.Name + ".py", args: []string{c.outputOf(t, p, name)}, conf: maps.Clone(settings)}
+	j.conf["spark.executor.extraJavaOptions"] = patientLauncher() // these jobs compute for long enough for C2
+	if name == "cured" && p.Code != "" {
+		j.args = append(j.args, "--cured")
+	}
+	release := func() {}
+	switch p.Rule {
+	case rules.ResourceWait:
+		release = c.fill(t, j.name)
+	case rules.SlowWrite:
+		maps.Copy(j.conf, magic())
+	}
+	r := c.submit(t, j)
+	r.wait(t)
+	release()
+	folder, log := filepath.Split(r.log(t))
+	if *update {
+		text, err := os.ReadFile(filepath.Join(folder, log))
+		require.NoError(t, err)
+		require.NoError(t, calibration.Keep(filepath.Join(calibrationFolder, calibration.LogOf(p, name)), text, c.dir))
+	}
+	judged, err := calibration.Judge(t.Context(), os.DirFS(folder), log)
+	require.NoError(t, err)
+	t.Logf("%s: %d ms", j.name, *judged.Application.DurationMillis)
+	for _, f := range judged.Findings {
+		t.Logf("%s: %s", f.Finding, f.Summary)
+	}
+	return judged
+}
+
+// outputOf returns where a job of a pair writes: that of slow writes to a store that takes its
+// time for each request.
+func (c *cluster) outputOf(t *testing.T, p calibration.Pair, name string) string {
+	t.Helper()
+	if p.Rule != rules.SlowWrite {
+		return "file://" + c.path(p.Name)
+	}
+	bucket := "slow-" + p.Name + "-" + name
+	require.NoError(t, c.store.bucket(t.Context(), bucket, speed{latency: 100 * time.Millisecond}))
+	return "s3a://" + bucket + "/out"
+}
+
+// fill lets an application hold most of YARN's memory for longer than the rule about waiting
+// tolerates, or until it is released. Small executors still find room.
+func (c *cluster) fill(t *testing.T, name string) (release func()) {
+	t.Helper()
+	const leftMB = 3 * containerMB // for the holder's master, and a job's master and executor
+	settings := static()
+	settings["spark.executor.memory"] = fmt.Sprintf("%dm", yarnMemoryMB-leftMB-overheadMB)
+	h := holder{gate: c.path(name + ".gate")}
+	h.run = c.submit(t, job{name: name + "-holder", mode: "hold", args: []string{h.gate}, conf: settings})
+	h.await(t, "holds", 1)
+	const longer = 15 * time.Second
+	limit := time.Duration(rules.Get(rules.ResourceWait).Warn) * time.Second
+	timer := time.AfterFunc(limit+longer, func() { _ = os.WriteFile(h.gate, nil, 0o644) })
+	return func() {
+		timer.Stop()
+		h.release(t)
+	}
+}
