@@ -24,6 +24,8 @@ func TestFloorsOfThePlugin(t *testing.T) {
 		{"Skew.java", `FEWEST = ([^;]+);`, rules.SkewLiveTasks, map[string]float64{"3": 3}},
 		{"TaskStatistics.java", `Skew time = new Skew\(([^)]+)\)`, rules.SkewLiveTime, map[string]float64{"1000": 1000}},
 		{"StageTail.java", `FEW_TASKS = ([^;]+);`, rules.SkewFewTasks, map[string]float64{"20": 20}},
+		{"StageTail.java", `CAUSE = ([^;]+);`, rules.SkewCause, map[string]float64{"2": 2}},
+		{"StageTail.java", `CAUSE_BYTES = ([^;]+);`, rules.SkewCauseBytes, map[string]float64{"1 << 20": 1 << 20}},
 		{"StageTail.java", `EXCESS = ([^;]+);`, rules.SkewExcess, map[string]float64{"1000": 1000}},
 		{"TaskStatistics.java", `Skew shuffle = new Skew\(([^)]+)\)`, rules.SkewLiveBytes, map[string]float64{"1 << 20": 1 << 20}},
 	} {

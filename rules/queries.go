@@ -41,11 +41,13 @@ func queries() []Rule {
 		},
 		{
 			ID: SmallFilesWritten, Title: "Small files written", Subject: OfSQL, Unit: Bytes,
-			Signal:  "mean size of the files that a write made",
-			Columns: []string{"sql_nodes.metric", "sql_nodes.value", "sql.duration_ms"},
-			Limit:   Limit{3 * mib, mib},
-			Floors:  []Floor{{MinFiles, 100, Count, "files, more than"}, minSQL()},
-			Basis:   Event, Route: Note, Sources: []Source{files, practices("files of 128 MB or more")},
+			Signal: "mean size of the files that a write made",
+			Columns: []string{
+				"sql_nodes.metric", "sql_nodes.value", "sql.duration_ms", "sql.job_ids", "jobs.stage_ids", "stages.output_bytes",
+			},
+			Limit:  Limit{3 * mib, mib},
+			Floors: []Floor{{MinFiles, 100, Count, "files, more than"}, minSQL()},
+			Basis:  Event, Route: Note, Sources: []Source{files, practices("files of 128 MB or more")},
 			Changes: []Change{job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "128m",
 				"with the hint REBALANCE before the write: the size of each file's data in memory")},
 			NotLive: noSQLMetrics,

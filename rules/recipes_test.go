@@ -51,7 +51,7 @@ func recipeTables(recipe rules.Recipe) string {
 	b.WriteString("\n| Finding | Setting | Value | When | Classification | Releases |\n|---|---|---|---|---|---|\n")
 	for _, r := range of {
 		for _, c := range r.Changes {
-			value := "computed by the finding"
+			value := "depends on the job"
 			if c.Value != "" {
 				value = "`" + c.Value + "`"
 			}

@@ -107,7 +107,7 @@ func writeRule(b *strings.Builder, r rules.Rule) {
 	if len(r.Changes) > 0 {
 		b.WriteString("\n| Setting | Value | When | Classification | Releases |\n|---|---|---|---|---|\n")
 		for _, c := range r.Changes {
-			value := "computed by the finding"
+			value := "depends on the job"
 			if c.Value != "" {
 				value = "`" + c.Value + "`"
 			}

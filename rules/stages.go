@@ -22,6 +22,9 @@ const (
 	SkewCause        FloorName = "cause_ratio"
 	SkewCauseBytes   FloorName = "cause_bytes"
 	SkewCauseRecords FloorName = "cause_records"
+	SplitFactor      FloorName = "split_factor"
+	ReservedMemory   FloorName = "reserved_bytes"
+	ExecutionShare   FloorName = "execution_share"
 	SkewLiveTasks    FloorName = "live_tasks"
 	SkewLiveTime     FloorName = "live_ms"
 	SkewLiveBytes    FloorName = "live_bytes"
@@ -61,7 +64,7 @@ func job(property, value, when string) Change {
 func morePartitions() []Change {
 	return []Change{
 		job("spark.sql.shuffle.partitions", "", "for shuffles of SQL; a multiple of the application's cores"),
-		job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "64m",
+		job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "",
 			"if adaptive execution merges partitions again, which it does up to this size"),
 	}
 }
@@ -73,7 +76,8 @@ func stages() []Rule {
 			Signal: "95th percentile of the tasks' durations divided by their median; with few tasks, the longest divided by the median",
 			Columns: []string{
 				"task_summaries.duration", "task_summaries.duration_p95", "task_summaries.shuffle_read_bytes", "task_summaries.input_bytes",
-				"task_summaries.input_records", "stages.num_complete_tasks", "stages.duration_ms",
+				"task_summaries.input_records", "stages.num_complete_tasks", "stages.duration_ms", "stages.executor_run_time",
+				"executors.total_cores", "executors.add_time", "executors.remove_time",
 			},
 			Metrics: []string{"spark_task_skew_ratio", "spark_stage_tail_seconds_total"},
 			Limit:   Limit{3, 10},
@@ -83,6 +87,7 @@ func stages() []Rule {
 				{SkewCause, 2, Times, "data explains the skew if the task with most has this many times the median"},
 				{SkewCauseBytes, mib, Bytes, "and more than this"},
 				{SkewCauseRecords, 1000, Count, "or, of sources that count no bytes, more records than this"},
+				{SplitFactor, 5, Times, "Spark's default of skewedPartitionFactor: adaptive execution splits no smaller partition"},
 				{SkewLiveTasks, 3, Count, "while the application runs: tasks of the stage, at least"},
 				{SkewLiveTime, 1000, Milliseconds, "and its longest task, at least"},
 				{SkewLiveBytes, mib, Bytes, "or, for the ratio of shuffled bytes, its largest read, at least"},
@@ -93,8 +98,8 @@ func stages() []Rule {
 			},
 			Changes: []Change{
 				job("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "", "if the stage joins: below what its largest task reads"),
-				job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "64m",
-					"with it: the parts of a split partition, and merged ones, are this large"),
+				job("spark.sql.adaptive.skewJoin.skewedPartitionFactor", "2", "with it, if the largest has less than five times the median"),
+				job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "", "with it: what the median task reads, so that the parts are as large"),
 				job("spark.sql.files.maxPartitionBytes", "", "if the input is uneven and its files can be split"),
 			},
 		},
@@ -111,8 +116,12 @@ func stages() []Rule {
 				Signal: "bytes spilled to disk as a share of those that tasks read, as input and from shuffles", Unit: Share,
 				Limit: Limit{0.2, 1}, Sources: own(),
 			},
-			Floors: []Floor{target()},
-			Basis:  Shared, Route: Note,
+			Floors: []Floor{
+				target(),
+				{ReservedMemory, 300 * mib, Bytes, "heap that Spark keeps for itself (UnifiedMemoryManager)"},
+				{ExecutionShare, 0.6, Share, "of the rest is for execution and storage, unless spark.memory.fraction is set"},
+			},
+			Basis: Shared, Route: Note,
 			Sources: []Source{
 				forensics("256 MiB and 1 GiB of disk per task"), {"spark-observability-agent", "efficiency_analysis: 256 MB per task"},
 			},
@@ -122,8 +131,11 @@ func stages() []Rule {
 		},
 		{
 			ID: GC, Title: "Garbage collection", Subject: OfStage, Unit: Share,
-			Signal:  "time in garbage collection as a share of the tasks' run time",
-			Columns: []string{"stages.jvm_gc_time", "stages.executor_run_time", "stages.duration_ms"},
+			Signal: "time in garbage collection as a share of the tasks' run time",
+			Columns: []string{
+				"stages.jvm_gc_time", "stages.executor_run_time", "stages.duration_ms", "executors.peak_jvm_heap_bytes",
+				"applications.executor_memory_bytes",
+			},
 			Metrics: []string{"spark_task_time_seconds_total", "spark_phase_compute_seconds"},
 			Limit:   Limit{0.1, 0.2},
 			Floors:  []Floor{{MinRunTime, 10_000, Milliseconds, "run time of all tasks together, at least"}},
@@ -165,12 +177,12 @@ func stages() []Rule {
 			ID: LowParallelism, Title: "Fewer tasks than cores", Subject: OfStage, Unit: Share,
 			Signal: "tasks of the stage divided by the cores that executors had while it ran",
 			Columns: []string{
-				"stages.num_tasks", "stages.duration_ms", "stages.executor_run_time", "stages.input_bytes", "executors.total_cores",
-				"executors.add_time", "executors.remove_time",
+				"stages.num_tasks", "stages.duration_ms", "stages.executor_run_time", "stages.shuffle_fetch_wait_time", "stages.input_bytes",
+				"executors.total_cores", "executors.add_time", "executors.remove_time",
 			},
 			Limit: Limit{0.5, 0.25},
 			Floors: []Floor{
-				{MinRunTime, 10_000, Milliseconds, "run time of all tasks together, at least"},
+				{MinRunTime, 10_000, Milliseconds, "run time of all tasks together without waiting for shuffle blocks, at least"},
 				{MinPartition, 4 * mib, Bytes, "input is not worth to be read in smaller parts (spark.sql.files.openCostInBytes)"},
 			},
 			Basis: Shared, Route: Note,

@@ -22,12 +22,15 @@ type application struct {
 	missing   map[rules.ID]string // why a rule could not be judged
 
 	runTime  float64           // milliseconds of all tasks
+	computed float64           // milliseconds of stages that write, as far as their tasks computed or waited for shuffles
 	runTimes map[int64]float64 // the same by stage
+	outputs  map[int64]int64   // bytes that the tasks of a stage wrote
 	retries  []attempt         // of stages, after the first
 	failure  map[int64]string  // why the latest attempt of a stage failed
 	cause    string            // why the last stage or SQL execution that failed did
 	cited    string            // the row that says so
 
+	warm       int          // how many of the executors, in the order of their starts, have run a stage
 	presences  []presence   // of stages
 	sequential []sequential // stages with few tasks
 }
@@ -43,7 +46,7 @@ func newApplication(rows Rows) (*application, error) {
 	a := &application{
 		Application: rows.Application, release: rows.Release,
 		settings: map[string]string{}, phases: map[string]tables.Phase{}, missing: map[rules.ID]string{},
-		failure: map[int64]string{}, runTimes: map[int64]float64{},
+		failure: map[int64]string{}, runTimes: map[int64]float64{}, outputs: map[int64]int64{},
 		found: found{wall: rows.Application.DurationMillis, rules: map[rules.ID]*ofRule{}},
 	}
 	for row, err := range rows.Environment {
@@ -68,13 +71,30 @@ func newApplication(rows Rows) (*application, error) {
 			a.executors = append(a.executors, row)
 		}
 	}
+	slices.SortStableFunc(a.executors, func(x, y tables.Executor) int { return cmp.Compare(x.AddTime, y.AddTime) })
 	return a, nil
+}
+
+// warms reports whether a stage is the first of an executor.
+func (a *application) warms(s *stage) bool {
+	before := a.warm
+	for a.warm < len(a.executors) && a.executors[a.warm].AddTime <= s.CompletionTime {
+		a.warm++
+	}
+	return a.warm > before
 }
 
 // sum adds a stage to what the application's own rules judge.
 func (a *application) sum(s *stage) {
 	a.runTime += float64(s.ExecutorRunTime)
 	a.runTimes[s.StageID] += float64(s.ExecutorRunTime)
+	if s.OutputBytes > 0 {
+		a.outputs[s.StageID] += s.OutputBytes
+	}
+	if s.OutputBytes > 0 && s.ExecutorRunTime > 0 {
+		computed := float64(s.ExecutorCPUTime)/nanos + float64(s.ShuffleFetchWaitTime+s.JVMGCTime)
+		a.computed += min(1, computed/float64(s.ExecutorRunTime)) * float64(known(s.DurationMillis))
+	}
 	if s.StageAttemptID > 0 {
 		a.retries = append(a.retries, attempt{s.Stage, s.SubmissionTime, s.CompletionTime, a.failure[s.StageID]})
 	}

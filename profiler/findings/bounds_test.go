@@ -68,7 +68,7 @@ func TestFindingsAreInOrder(t *testing.T) {
 // Advice is for the cluster's release.
 func TestAdviceIsForTheRelease(t *testing.T) {
 	const property = "spark.sql.parquet.output.committer.class"
-	for release, want := range map[string]bool{"": true, "emr-6.15.0": true, "emr-7.9.0": true, "emr-7.9.1": true, "emr-7.10.0": false} {
+	for release, want := range map[string]bool{"": false, "emr-6.15.0": true, "emr-7.9.0": true, "emr-7.9.1": true, "emr-7.10.0": false} {
 		w := healthy()
 		limits()[rules.SlowWrite].at(w)
 		w.settings[property] = "org.apache.parquet.hadoop.ParquetOutputCommitter"

@@ -122,10 +122,11 @@ func (a *application) change(f *tables.Finding, property, value string) {
 	f.Advice = strings.TrimSpace(f.Advice + " Set in " + text + ".")
 }
 
-// holds reports whether a change is for a release of EMR; it is if the release is unknown.
+// holds reports whether a change is for a release of EMR. What is for old releases is not for an
+// unknown one, which may not be EMR's.
 func holds(c rules.Change, release string) bool {
 	if release == "" {
-		return true
+		return c.Until == ""
 	}
 	of := numbers(release)
 	to := func(end string) int { // a patch release is as the one that it mends

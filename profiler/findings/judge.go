@@ -69,6 +69,7 @@ func ofStages() map[rules.ID]func(*application, *stage) *tables.Finding {
 type stage struct {
 	*tables.StageRow
 	summary *tables.TaskSummary // nil if Spark has none
+	warming bool                // executors ran their first tasks in it
 }
 
 // stages judges the stages, and adds them up.
@@ -94,6 +95,7 @@ func (a *application) stages(rows Rows) error {
 		if !fold.Ran(row.Status) {
 			continue
 		}
+		s.warming = a.warms(s)
 		a.sum(s)
 		a.noteParallelism(s)
 		for _, judge := range judges {

@@ -39,7 +39,8 @@ func limits() map[rules.ID]limit {
 	return map[rules.ID]limit{
 		rules.Skew: {
 			at: func(w *world) {
-				_, q := w.stage()
+				s, q := w.stage()
+				s.ExecutorRunTime = 1000 // no more than all cores finish within the median
 				q.Duration = []float64{900, 950, 1000, 1050, 50_000}
 				q.DurationP95 = new(1000 * get(rules.Skew).Warn)
 			},
@@ -48,6 +49,8 @@ func limits() map[rules.ID]limit {
 				"short":                 func(w *world) { w.summaries[0].Duration[4] = 1000 + get(rules.Skew).Floor(rules.SkewExcess) - 1 },
 				"a short stage":         func(w *world) { w.stages[0].DurationMillis = new(int64(1999)) },
 				"one task":              func(w *world) { w.stages[0].NumCompleteTasks = 1 },
+				"the first tasks":       func(w *world) { w.cold = true },
+				"busy cores":            func(w *world) { w.stages[0].ExecutorRunTime = 10 * (minute - 999) },
 				"few tasks, all slow": func(w *world) {
 					w.stages[0].NumCompleteTasks = floor(rules.Skew, rules.SkewFewTasks) - 1
 					w.summaries[0].Duration[4] = 2999
@@ -401,6 +404,19 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of files whose sizes Spark does not know, the stages' output counts: S3A's magic committer
+// completes them later.
+func TestFilesOfTheMagicCommitter(t *testing.T) {
+	w := healthy()
+	w.operator(1, "Execute InsertIntoHadoopFsRelationCommand", "number of written files", 200)
+	w.operator(1, "Execute InsertIntoHadoopFsRelationCommand", "written output", 0)
+	found, _ := w.judge(t)
+	require.Empty(t, found[rules.SmallFilesWritten])
+	w.stages[0].OutputBytes = 200 * mib
+	found, _ = w.judge(t)
+	require.InDelta(t, mib, *found[rules.SmallFilesWritten][0].Value, 0)
 }
 
 // A value at the critical limit says so, and an event is then critical.

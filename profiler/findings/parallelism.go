@@ -30,7 +30,7 @@ func (a *application) noteParallelism(s *stage) {
 	a.presences = append(a.presences, presence{from, to, float64(s.ExecutorRunTime) / float64(to-from)})
 	rule := rules.Get(rules.LowParallelism)
 	cores := a.cores(from, to)
-	if cores <= 0 || s.NumTasks <= 0 || float64(s.ExecutorRunTime) < rule.Floor(rules.MinRunTime) {
+	if cores <= 0 || s.NumTasks <= 0 || float64(s.ExecutorRunTime-s.ShuffleFetchWaitTime) < rule.Floor(rules.MinRunTime) {
 		return
 	}
 	f := ofStage(rules.LowParallelism, s, float64(s.NumTasks)/cores)
@@ -72,6 +72,9 @@ func (a *application) moreTasks(f *tables.Finding, s *stage, cores float64) {
 	switch {
 	case s.ShuffleReadBytes > 0:
 		f.Advice = "Use as many partitions as the application has cores, or a multiple."
+		if s.NumTasks == 1 {
+			f.Advice += " A total, a global sort or a limit needs one: aggregate by a key first."
+		}
 		most := known(a.MaxTotalCores)
 		for _, property := range []string{"spark.sql.shuffle.partitions", "spark.default.parallelism"} {
 			if now, set := number(a.settings[property]); set && now < float64(most) {

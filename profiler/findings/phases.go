@@ -52,10 +52,19 @@ func long(id rules.ID, row tables.Phase) bool {
 	return float64(row.DurationMillis) >= rules.Get(id).Floor(rules.MinPhase)
 }
 
-// slowWrite finds applications that spent much of their time writing.
+// slowWrite finds applications that spent much of their time writing. All of a task that writes
+// counts for the phase; what its stage computed meanwhile does not count for the finding.
 func slowWrite(a *application) {
 	row, ok := a.phase(rules.SlowWrite, platform.PhaseWrite)
-	if !ok || !long(rules.SlowWrite, row) {
+	if !ok || known(a.DurationMillis) <= 0 && row.Ratio <= 0 {
+		return
+	}
+	whole := row
+	row.DurationMillis = max(0, row.DurationMillis-int64(a.computed))
+	if whole.DurationMillis > 0 {
+		row.Ratio *= float64(row.DurationMillis) / float64(whole.DurationMillis)
+	}
+	if !long(rules.SlowWrite, row) {
 		return
 	}
 	f := phaseFinding(rules.SlowWrite, row, row.Ratio,
@@ -63,6 +72,9 @@ func slowWrite(a *application) {
 		"Write fewer, larger files (repartition by the partition columns, or the hint REBALANCE). Check that nothing bypasses EMR's own "+
 			"committer: a changed spark.sql.sources.commitProtocolClass or committer class, Hive's writer, or partitions at places of their own.")
 	if f != nil {
+		if whole.DurationMillis > row.DurationMillis {
+			f.Summary += fmt.Sprintf(" The phase took %s: in the rest, tasks that write computed.", millis(float64(whole.DurationMillis)))
+		}
 		a.restore(f, "spark.sql.parquet.output.committer.class")
 		a.restore(f, "spark.sql.hive.convertMetastoreParquet")
 	}

@@ -3,7 +3,6 @@ package findings
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -42,8 +41,7 @@ func (a *application) queries(rows Rows) error {
 	next, stop := iter.Pull2(rows.Nodes)
 	defer stop()
 	node, err, more := next()
-	python := map[int64]float64{} // milliseconds by execution
-	executions := map[int64]tables.SQL{}
+	var pending []execution // what depends on their jobs' stages
 	for row, failed := range rows.SQL {
 		if failed != nil {
 			return failed // names the table
@@ -66,14 +64,49 @@ func (a *application) queries(rows Rows) error {
 		for _, judge := range []func(*application, *execution){smallFilesRead, smallFilesWritten, slowCommit, largeBroadcasts, crossJoins} {
 			judge(a, x)
 		}
-		if ms := x.sum(pythonTime, anyOperator); ms > 0 {
-			python[x.SQLID], executions[x.SQLID] = float64(ms), x.SQL
+		if x.sum(pythonTime, anyOperator) > 0 || slices.ContainsFunc(x.operators, func(o operator) bool { return a.unsized(x, o) }) {
+			pending = append(pending, *x)
 		}
 	}
-	if len(python) == 0 {
+	if len(pending) == 0 {
 		return nil
 	}
-	return a.pythonTime(rows, python, executions)
+	stages, err := stagesOf(rows, pending)
+	if err != nil {
+		return err // names the table
+	}
+	for i := range pending {
+		a.pythonTime(&pending[i], stages[pending[i].SQLID])
+		a.smallOutput(&pending[i], stages[pending[i].SQLID])
+	}
+	return nil
+}
+
+// stagesOf returns the stages of the jobs of executions, by execution.
+func stagesOf(rows Rows, of []execution) (map[int64]map[int64]bool, error) {
+	wanted := map[int64]int64{} // execution by job
+	for i := range of {
+		for _, job := range of[i].JobIDs {
+			wanted[job] = of[i].SQLID
+		}
+	}
+	stages := map[int64]map[int64]bool{}
+	for job, err := range rows.Jobs {
+		if err != nil {
+			return nil, err // names the table
+		}
+		id, some := wanted[job.JobID]
+		if !some {
+			continue
+		}
+		if stages[id] == nil {
+			stages[id] = map[int64]bool{}
+		}
+		for _, stage := range job.StageIDs {
+			stages[id][stage] = true
+		}
+	}
+	return stages, nil
 }
 
 // operator adds a metric of an operator to an execution.
@@ -137,7 +170,7 @@ func (x *execution) enough(a *application, id rules.ID) bool {
 func smallFiles(a *application, x *execution, id rules.ID, o operator, files, bytes string) *tables.Finding {
 	n := float64(o.metrics[files])
 	size, measured := o.metrics[bytes]
-	if !measured || n <= rules.Get(id).Floor(rules.MinFiles) || !x.enough(a, id) {
+	if !measured || size == 0 || n <= rules.Get(id).Floor(rules.MinFiles) || !x.enough(a, id) {
 		return nil
 	}
 	f := ofSQL(id, x, float64(size)/n)
@@ -162,15 +195,19 @@ func smallFilesRead(a *application, x *execution) {
 
 func smallFilesWritten(a *application, x *execution) {
 	for _, o := range x.operators {
-		f := smallFiles(a, x, rules.SmallFilesWritten, o, filesWritten, bytesWritten)
-		if f == nil {
-			continue
-		}
-		f.Summary = fmt.Sprintf("%q of %s wrote %s files of %s on average.", o.name, x.name(), count(o.metrics[filesWritten]), size(*f.Value))
-		f.Advice = "Add the hint /*+ REBALANCE(columns) */ with the partition columns, or call repartition by them, before the write; each " +
-			"task writes a file per partition that it has rows of. spark.sql.maxRecordsPerFile only makes files smaller."
-		a.found.add(f)
+		a.filesWritten(x, o)
 	}
+}
+
+func (a *application) filesWritten(x *execution, o operator) {
+	f := smallFiles(a, x, rules.SmallFilesWritten, o, filesWritten, bytesWritten)
+	if f == nil {
+		return
+	}
+	f.Summary = fmt.Sprintf("%q of %s wrote %s files of %s on average.", o.name, x.name(), count(o.metrics[filesWritten]), size(*f.Value))
+	f.Advice = "Add the hint /*+ REBALANCE(columns) */ with the partition columns, or call repartition by them, before the write; each " +
+		"task writes a file per partition that it has rows of. spark.sql.maxRecordsPerFile only makes files smaller."
+	a.found.add(f)
 }
 
 func slowCommit(a *application, x *execution) {
@@ -242,51 +279,45 @@ func crossJoins(a *application, x *execution) {
 	}
 }
 
-// pythonTime judges the executions whose operators ran Python. Their stages are those of their
-// jobs.
-func (a *application) pythonTime(rows Rows, python map[int64]float64, executions map[int64]tables.SQL) error {
-	wanted := map[int64]int64{} // execution by job
-	for id, x := range executions {
-		for _, job := range x.JobIDs {
-			wanted[job] = id
+// pythonTime judges an execution whose operators ran Python, by its jobs' stages.
+func (a *application) pythonTime(x *execution, stages map[int64]bool) {
+	python, run := float64(x.sum(pythonTime, anyOperator)), 0.0
+	for stage := range stages {
+		run += a.runTimes[stage]
+	}
+	if python <= 0 || run < rules.Get(rules.PythonUDF).Floor(rules.MinRunTime) {
+		return
+	}
+	f := ofSQL(rules.PythonUDF, x, min(1, python/run))
+	if f == nil {
+		return
+	}
+	costs(f, *f.Value*float64(known(x.DurationMillis)))
+	cite(f, nodesTable, fmt.Sprintf("sql_id=%d,metric=%s", x.SQLID, pythonTime), "sum(value)", int64(python))
+	f.Summary = fmt.Sprintf("Python took %s of the tasks' time of %s: %s of %s.", percent(*f.Value), x.name(), millis(python), millis(run))
+	f.Advice = "Replace Python UDFs by built-in functions, which run in the JVM; else by pandas UDFs, which take batches."
+	a.change(f, "spark.sql.execution.arrow.pyspark.enabled", "")
+	a.found.add(f)
+}
+
+// unsized reports whether an operator wrote many files of which Spark knows no size: S3A's magic
+// committer completes them after the task has asked.
+func (a *application) unsized(x *execution, o operator) bool {
+	written, measured := o.metrics[bytesWritten]
+	return measured && written == 0 && float64(o.metrics[filesWritten]) > rules.Get(rules.SmallFilesWritten).Floor(rules.MinFiles) &&
+		x.enough(a, rules.SmallFilesWritten)
+}
+
+// smallOutput judges the files that an execution wrote by what the tasks of its stages wrote.
+func (a *application) smallOutput(x *execution, stages map[int64]bool) {
+	output := int64(0)
+	for stage := range stages {
+		output += a.outputs[stage]
+	}
+	for _, o := range x.operators {
+		if output > 0 && a.unsized(x, o) {
+			o.metrics[bytesWritten] = output
+			a.filesWritten(x, o)
 		}
 	}
-	stages := map[int64]map[int64]bool{} // by execution
-	for job, err := range rows.Jobs {
-		if err != nil {
-			return err // names the table
-		}
-		id, some := wanted[job.JobID]
-		if !some {
-			continue
-		}
-		if stages[id] == nil {
-			stages[id] = map[int64]bool{}
-		}
-		for _, stage := range job.StageIDs {
-			stages[id][stage] = true
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(python)) {
-		run := 0.0
-		for stage := range stages[id] {
-			run += a.runTimes[stage]
-		}
-		if run < rules.Get(rules.PythonUDF).Floor(rules.MinRunTime) {
-			continue
-		}
-		x := &execution{SQL: executions[id]}
-		f := ofSQL(rules.PythonUDF, x, min(1, python[id]/run))
-		if f == nil {
-			continue
-		}
-		costs(f, *f.Value*float64(known(x.DurationMillis)))
-		cite(f, nodesTable, fmt.Sprintf("sql_id=%d,metric=%s", id, pythonTime), "sum(value)", int64(python[id]))
-		f.Summary = fmt.Sprintf("Python took %s of the tasks' time of %s: %s of %s.", percent(*f.Value), x.name(), millis(python[id]),
-			millis(run))
-		f.Advice = "Replace Python UDFs by built-in functions, which run in the JVM; else by pandas UDFs, which take batches."
-		a.change(f, "spark.sql.execution.arrow.pyspark.enabled", "")
-		a.found.add(f)
-	}
-	return nil
 }

@@ -31,7 +31,11 @@ type world struct {
 	sql         []tables.SQL
 	nodes       []tables.SQLNode
 	earlier     []findings.Run
+	cold        bool // the first stage is the executors' first
 }
+
+// first is a stage before all others: the executors ran their first tasks in it.
+var first = tables.StageRow{Stage: tables.Stage{StageID: -1}, Status: "COMPLETE", SubmissionTime: 1, CompletionTime: 2}
 
 func equal(value float64) []float64 { return []float64{value, value, value, value, value} }
 
@@ -109,10 +113,14 @@ func (w *world) rows() findings.Rows {
 	for name, value := range w.settings {
 		environment = append(environment, tables.Environment{Section: "spark", Name: name, Value: value})
 	}
+	stages := w.stages
+	if !w.cold {
+		stages = slices.Concat([]tables.StageRow{first}, stages)
+	}
 	return findings.Rows{
 		Application: w.application, Earlier: w.earlier, Environment: sequence(environment), Phases: sequence(w.phases),
 		Executors: sequence(w.executors),
-		Stages:    sequence(w.stages), Summaries: sequence(w.summaries),
+		Stages:    sequence(stages), Summaries: sequence(w.summaries),
 		Jobs: sequence(w.jobs), SQL: sequence(w.sql), Nodes: sequence(w.nodes),
 	}
 }

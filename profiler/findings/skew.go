@@ -26,10 +26,10 @@ func skew(a *application, s *stage) *tables.Finding {
 	}
 	saved := longest - middle
 	if s.DurationMillis != nil {
-		saved = min(saved, float64(*s.DurationMillis)-middle)
+		saved = min(saved, float64(*s.DurationMillis)-max(middle, a.balanced(s)))
 	}
 	f := ofStage(rules.Skew, s, high/max(1, middle))
-	if f == nil || saved < rule.Floor(rules.SkewExcess) {
+	if f == nil || saved < rule.Floor(rules.SkewExcess) || s.warming && !s.unevenData() {
 		return nil
 	}
 	costs(f, saved)
@@ -45,6 +45,23 @@ func skew(a *application, s *stage) *tables.Finding {
 	return f
 }
 
+// balanced returns how long the stage would have lasted if the executors' cores had shared its
+// tasks' time evenly, in milliseconds; 0 if that is unknown.
+func (a *application) balanced(s *stage) float64 {
+	cores := a.cores(s.SubmissionTime, s.CompletionTime)
+	if cores <= 0 {
+		return 0
+	}
+	return float64(s.ExecutorRunTime) / cores
+}
+
+// unevenData reports whether the tasks' input explains that some took longer. Where it does
+// not, the first tasks of an executor are slow: its JVM loads and compiles their code.
+func (s *stage) unevenData() bool {
+	return uneven(s.summary.ShuffleReadBytes, rules.SkewCauseBytes) || uneven(s.summary.InputBytes, rules.SkewCauseBytes) ||
+		uneven(s.summary.InputRecords, rules.SkewCauseRecords)
+}
+
 // explainSkew says what to change. If the tasks' input is uneven, too, the advice is about
 // that.
 func (a *application) explainSkew(f *tables.Finding, s *stage) {
@@ -55,8 +72,7 @@ func (a *application) explainSkew(f *tables.Finding, s *stage) {
 		f.Advice = fmt.Sprintf("One key holds most rows: a task read %s of shuffled data, the median one %s. A join splits such a "+
 			"partition with adaptive execution; an aggregation does not: add a random number to the key, aggregate by both, then by the "+
 			"key alone. Filter out rows first whose key is null or a default value.", size(read[tables.Highest]), size(read[tables.Median]))
-		a.change(f, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", fmt.Sprint(int64(read[tables.Median]+read[tables.Median])))
-		a.change(f, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "")
+		a.splitSkewed(f, read)
 	case uneven(input, rules.SkewCauseBytes):
 		s.citeSummary(f, "input_bytes", input)
 		f.Advice = fmt.Sprintf("The input is uneven: a task read %s, the median one %s. Files that cannot be split (gzip, or one large row "+
@@ -74,6 +90,18 @@ func (a *application) explainSkew(f *tables.Finding, s *stage) {
 		f.Advice = "Spark counted no data read by these tasks: they compute it, or their source does not report it. Uneven data may be the " +
 			"cause: compare the number of rows by partition (spark_partition_id). " + compareTasks
 	}
+}
+
+// splitSkewed advises settings with which adaptive execution splits the largest partition of a
+// join into parts of the median one's size (OptimizeSkewedJoin): it splits what exceeds both a
+// factor of the median and a threshold, into parts of the advisory size.
+func (a *application) splitSkewed(f *tables.Finding, read []float64) {
+	middle, largest := max(1, read[tables.Median]), read[tables.Highest]
+	if largest < rules.Get(rules.Skew).Floor(rules.SplitFactor)*middle {
+		a.change(f, "spark.sql.adaptive.skewJoin.skewedPartitionFactor", "")
+	}
+	a.change(f, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", fmt.Sprint(int64(middle+middle)))
+	a.change(f, "spark.sql.adaptive.advisoryPartitionSizeInBytes", fmt.Sprint(int64(middle)))
 }
 
 // compareTasks is advice for tasks whose input does not explain the skew.

@@ -14,7 +14,7 @@ func skewed(tasks int64, stage int64, durations []float64, p95 float64) *world {
 	w := healthy()
 	s, q := w.stage()
 	s.NumCompleteTasks, s.DurationMillis, s.InputBytes, q.InputBytes = tasks, &stage, 0, nil
-	q.Duration, q.DurationP95 = durations, &p95
+	q.Duration, q.DurationP95, s.ExecutorRunTime = durations, &p95, 0
 	w.application.DurationMillis = nil // a share of it would leave out short ones
 	return w
 }
@@ -85,11 +85,56 @@ func TestAdviceForSkew(t *testing.T) {
 		require.Contains(t, f.Settings[0], "=")
 	}
 	w := skewed(10, 60_000, slow, 0)
+	w.cold = true // uneven data explains the skew of the first tasks, too
 	w.summaries[0].ShuffleReadBytes = uneven
-	w.settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "64M"
+	w.settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "1048576"
 	found, _ := w.judge(t)
 	f := found[rules.Skew][0]
 	require.Contains(t, f.Advice, "a task read 640 MiB of shuffled data, the median one 1 MiB")
 	require.Contains(t, f.Summary, "the median took 1 s, the longest 50 s.")
-	require.Len(t, f.Changes, 1, "what is set is not advised")
+	require.Equal(t, []string{"spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes=2097152"}, f.Changes, "what is set is not advised")
+	w.summaries[0].ShuffleReadBytes = []float64{4 << 20, 4 << 20, 4 << 20, 4 << 20, 16 << 20}
+	found, _ = w.judge(t)
+	require.Equal(t, []string{
+		"spark.sql.adaptive.skewJoin.skewedPartitionFactor=2", "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes=8388608",
+		"spark.sql.adaptive.advisoryPartitionSizeInBytes=4194304",
+	}, found[rules.Skew][0].Changes)
+}
+
+// The cores cannot do a stage's work in less time than they share it evenly.
+func TestSkewOfBusyCores(t *testing.T) {
+	w := skewed(100, 60_000, []float64{900, 950, 1000, 1050, 50_000}, 3100)
+	w.stages[0].ExecutorRunTime = 10 * 45_000 // on ten cores
+	found, _ := w.judge(t)
+	require.EqualValues(t, 15_000, *found[rules.Skew][0].Impact)
+}
+
+// More memory is no cure for collections if the heap was never full.
+func TestAdviceForCollections(t *testing.T) {
+	w := healthy()
+	limits()[rules.GC].at(w)
+	found, _ := w.judge(t)
+	require.Contains(t, found[rules.GC][0].Changes, "spark.executor.memory=8192m")
+	for i := range w.executors {
+		w.executors[i].PeakJVMHeap = new(int64(2 * gib))
+	}
+	w.application.DurationMillis = new(*w.application.DurationMillis)
+	found, _ = w.judge(t)
+	require.Empty(t, found[rules.GC][0].Changes)
+	require.Contains(t, found[rules.GC][0].Advice, "No executor's heap was ever more than 50 % full")
+}
+
+// What the stages that write computed is no cost of writing.
+func TestWritingStagesCompute(t *testing.T) {
+	w := healthy()
+	w.application.DurationMillis = new(int64(320_000))
+	w.phase("io_write", 160, 0.5)
+	found, _ := w.judge(t)
+	require.EqualValues(t, 160_000, *found[rules.SlowWrite][0].Impact)
+	w.stages[0].OutputBytes, w.stages[0].DurationMillis = gib, new(int64(40_000))
+	w.stages[0].ExecutorRunTime, w.stages[0].ExecutorCPUTime, w.stages[0].JVMGCTime = 1000, 400_000_000, 100
+	found, _ = w.judge(t)
+	require.EqualValues(t, 140_000, *found[rules.SlowWrite][0].Impact)
+	require.InDelta(t, 0.4375, *found[rules.SlowWrite][0].Value, 1e-9)
+	require.Contains(t, found[rules.SlowWrite][0].Summary, "in the rest, tasks that write computed")
 }

@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
@@ -25,8 +26,23 @@ func (s *stage) moved() float64 {
 // multiple of the application's cores, so that no core is idle at the end.
 func (a *application) partitions(id rules.ID, bytes float64) string {
 	cores := float64(max(1, known(a.MaxTotalCores)))
-	n := bytes / rules.Get(id).Floor(rules.TargetBytes)
+	n := bytes / min(rules.Get(id).Floor(rules.TargetBytes), a.taskMemory())
 	return fmt.Sprint(int64(math.Ceil(max(1, n)/cores) * cores))
+}
+
+// taskMemory returns the execution memory that each of an executor's tasks has, in bytes, as
+// org.apache.spark.memory.UnifiedMemoryManager divides the heap; infinite if it is unknown.
+func (a *application) taskMemory() float64 {
+	rule := rules.Get(rules.Spill)
+	share, set := number(a.settings["spark.memory.fraction"])
+	if !set {
+		share = rule.Floor(rules.ExecutionShare)
+	}
+	memory := (float64(known(a.ExecutorMemory)) - rule.Floor(rules.ReservedMemory)) * share / float64(max(1, known(a.ExecutorCores)))
+	if memory <= 0 {
+		return math.Inf(1)
+	}
+	return memory
 }
 
 // spill finds stages whose tasks write to disk what does not fit into memory. The impact is
@@ -72,7 +88,7 @@ func (a *application) morePartitions(f *tables.Finding, s *stage, bytes float64)
 		now = rules.DefaultShufflePartitions
 	}
 	if now >= n {
-		a.change(f, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "")
+		a.change(f, "spark.sql.adaptive.advisoryPartitionSizeInBytes", fmt.Sprint(int64(float64(s.ShuffleReadBytes)/n)))
 		return
 	}
 	a.change(f, property, wanted)
@@ -116,9 +132,28 @@ func collection(a *application, s *stage) *tables.Finding {
 		return nil
 	}
 	f.Summary = fmt.Sprintf("%s spent %s of its tasks' time in garbage collection.", s.title(), percent(*f.Value))
+	if peak, measured := a.peakHeap(); measured && peak < rules.Get(rules.MemoryIdle).Warn {
+		f.Advice = fmt.Sprintf("No executor's heap was ever more than %s full, so more memory does not help. Open the flame graph of "+
+			"allocations: built-in functions allocate less than UDFs. Collections also take long where the host's cores are busy.", percent(peak))
+		return f
+	}
 	f.Advice = "Give each task more heap: raise spark.executor.memory, or lower the executors' cores. Uncache what is no longer needed."
+	if now := known(a.ExecutorMemory); now > 0 {
+		a.change(f, "spark.executor.memory", mebibytes(float64(now+now)))
+	}
 	a.fewerCores(f)
 	return f
+}
+
+// peakHeap returns the largest peak of an executor's heap as a share of its memory.
+func (a *application) peakHeap() (share float64, measured bool) {
+	memory := float64(known(a.ExecutorMemory))
+	for _, x := range a.executors {
+		if x.PeakJVMHeap != nil && *x.PeakJVMHeap > 0 && memory > 0 {
+			share, measured = max(share, float64(*x.PeakJVMHeap)/memory), true
+		}
+	}
+	return share, measured
 }
 
 // fetchWait finds stages whose tasks wait for shuffle blocks.
@@ -159,7 +194,9 @@ func smallBlocks(a *application, s *stage) *tables.Finding {
 // fewerPartitions advises partitions of the advised size for a stage that reads a shuffle, if
 // it has more.
 func (a *application) fewerPartitions(f *tables.Finding, s *stage) {
-	a.change(f, "spark.sql.adaptive.coalescePartitions.parallelismFirst", "")
+	if !strings.EqualFold(a.settings["spark.sql.adaptive.enabled"], "false") {
+		a.change(f, "spark.sql.adaptive.coalescePartitions.parallelismFirst", "")
+	}
 	wanted := a.partitions(rules.ID(f.Finding), float64(s.ShuffleReadBytes))
 	if n, ok := number(wanted); ok && n < float64(s.NumTasks) {
 		a.change(f, "spark.sql.shuffle.partitions", wanted)

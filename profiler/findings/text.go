@@ -35,7 +35,10 @@ func memory(setting string) (bytes float64, ok bool) {
 	return float64(n), ok
 }
 
-const mebibyte = 1 << 20
+const (
+	mebibyte = 1 << 20
+	nanos    = 1e6 // in a millisecond
+)
 
 // mebibytes returns a size as Spark's settings have it.
 func mebibytes(bytes float64) string { return fmt.Sprintf("%.0fm", bytes/mebibyte) }

@@ -51,8 +51,14 @@ func patients() map[rules.ID]patient {
 		rules.Skew: {
 			ill: func(j *sparkJob) {
 				j.duration = func(i int) int64 { return map[bool]int64{true: 600_000, false: 60_000}[i < 16] }
+				j.metrics = func(i int) object {
+					return object{"Input Metrics": object{"Bytes Read": map[bool]int64{true: gib, false: 100 * mib}[i < 16], "Records Read": 1000}}
+				}
 			},
 			twins: map[string]func(*sparkJob){
+				"the first tasks, of even data": func(j *sparkJob) {
+					j.duration = func(i int) int64 { return map[bool]int64{true: 600_000, false: 60_000}[i < 16] }
+				},
 				"two tasks": func(j *sparkJob) { j.tasks, j.duration = 2, func(i int) int64 { return 500_000 + 100_000*int64(i) } },
 				"one of many": func(j *sparkJob) {
 					j.duration = func(i int) int64 { return map[bool]int64{true: 600_000, false: 100_000}[i == 0] }

@@ -36,6 +36,9 @@ final class ExecutorStatistics {
   private long runningSince; // sum of the launch times of the tasks that run
   private long sampled;
 
+  private long added;
+  private long warm; // of those that were added, how many had been when a stage ended
+
   ExecutorStatistics(Settings settings) {
     dynamic = settings.dynamicAllocation;
     coresPerExecutor = settings.coresPerExecutor;
@@ -44,6 +47,7 @@ final class ExecutorStatistics {
 
   void added(String id, long time, Object info) {
     live.put(id, new Executor(time, Events.Executors.CORES.number(info)));
+    added++;
     long requested = Events.Executors.REQUESTED.boxed(info);
     long registered = Events.Executors.REGISTERED.boxed(info);
     if (requested > 0 && registered >= requested) {
@@ -57,6 +61,22 @@ final class ExecutorStatistics {
       offered += executor.cores * Math.max(0, time - executor.added);
       removed[reason(reason, dynamic)]++;
     }
+  }
+
+  /** The cores of the executors that there are now. */
+  long cores() {
+    long cores = 0;
+    for (Executor executor : live.values()) {
+      cores += executor.cores;
+    }
+    return cores;
+  }
+
+  /** Tells at the end of a stage whether executors were added since the last one ended. */
+  boolean warmed() {
+    boolean warmed = added > warm;
+    warm = added;
+    return warmed;
   }
 
   /** Classifies the text that Spark and YARN give. */

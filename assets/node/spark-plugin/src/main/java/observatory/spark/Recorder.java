@@ -131,7 +131,7 @@ final class Recorder {
     engine.attempt(id, attempt).profile = Events.Stages.PROFILE.number(info);
     tracer.stageCompleted(id, attempt, submitted, completed, failure);
     long duration = submitted > 0 ? Math.max(0, completed - submitted) : 0;
-    tasks.stageCompleted(PhaseEngine.key(id, attempt), failure != null, duration);
+    tasks.stageCompleted(PhaseEngine.key(id, attempt), failure != null, duration, executors.cores(), executors.warmed());
   }
 
   synchronized void taskStart(Object event) {

@@ -42,6 +42,14 @@ final class Skew {
       return count;
     }
 
+    double sum() {
+      double sum = 0;
+      for (int i = 0; i < count; i++) {
+        sum += values[i];
+      }
+      return sum;
+    }
+
     /** The value at index floor(q n), as in Spark's AppStatusStore.taskSummary. */
     double quantile(double q) {
       return values[Math.min((int) (q * count), count - 1)];
@@ -56,12 +64,8 @@ final class Skew {
     if (largest < floor) {
       return;
     }
-    double sum = 0;
-    for (int i = 0; i < stage.count; i++) {
-      sum += stage.values[i];
-    }
     double median = stage.quantile(0.5);
-    ofMean = Math.max(ofMean, largest / (sum / stage.count));
+    ofMean = Math.max(ofMean, largest / (stage.sum() / stage.count));
     if (median > 0) {
       ofMedian = Math.max(ofMedian, largest / median);
     }

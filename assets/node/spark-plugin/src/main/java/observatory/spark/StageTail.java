@@ -9,13 +9,19 @@ final class StageTail {
   private static final double FEW_TASKS = 20;
   private static final double EXCESS = 1000;
   private static final double HIGH = 0.95;
+  private static final double CAUSE = 2;
+  private static final double CAUSE_BYTES = 1 << 20;
 
   private double millis;
 
-  /** Takes the durations of a stage's tasks and the stage's own, 0 if it is unknown; in milliseconds. */
-  void finish(Skew.Stage tasks, long stage) {
+  /**
+   * Takes the durations of a stage's tasks, the bytes that they read as input and from shuffles, and the
+   * stage's own duration, 0 if it is unknown. warming: executors ran their first tasks in it, which are
+   * slow; only uneven data then is skew. Times are in milliseconds.
+   */
+  void finish(Skew.Stage tasks, Skew.Stage shuffled, Skew.Stage input, long stage, long cores, boolean warming) {
     int count = tasks.count();
-    if (count < 2) {
+    if (count < 2 || warming && !uneven(shuffled) && !uneven(input)) {
       return;
     }
     double median = tasks.quantile(0.5);
@@ -23,11 +29,16 @@ final class StageTail {
     double high = count < FEW_TASKS ? longest : tasks.quantile(HIGH);
     double tail = longest - median;
     if (stage > 0) {
-      tail = Math.min(tail, stage - median);
+      tail = Math.min(tail, stage - Math.max(median, cores > 0 ? tasks.sum() / cores : 0));
     }
     if (high / Math.max(1, median) >= RATIO && tail >= EXCESS) {
       millis += tail;
     }
+  }
+
+  private static boolean uneven(Skew.Stage data) {
+    double largest = data.quantile(1);
+    return largest > CAUSE_BYTES && largest > CAUSE * data.quantile(0.5);
   }
 
   double seconds() {

@@ -64,11 +64,12 @@ final class TaskStatistics {
     if (outcome == SUCCESS) {
       Skew.Stage[] samples = stages.get(stage);
       if (samples == null) {
-        samples = new Skew.Stage[] {new Skew.Stage(), new Skew.Stage()};
+        samples = new Skew.Stage[] {new Skew.Stage(), new Skew.Stage(), new Skew.Stage()};
         stages.put(stage, samples);
       }
       samples[0].add(duration);
       samples[1].add(read);
+      samples[2].add(Events.Metrics.BYTES_READ.number(Events.Metrics.INPUT.value(metrics)));
     }
   }
 
@@ -105,8 +106,8 @@ final class TaskStatistics {
     return read;
   }
 
-  /** duration is in milliseconds, 0 if it is unknown. */
-  void stageCompleted(long stage, boolean failed, long duration) {
+  /** duration is in milliseconds, 0 if it is unknown; warming and cores are as in {@link StageTail}. */
+  void stageCompleted(long stage, boolean failed, long duration, long cores, boolean warming) {
     if (failed) {
       stagesFailed++;
     } else {
@@ -114,9 +115,10 @@ final class TaskStatistics {
     }
     Skew.Stage[] samples = stages.remove(stage);
     if (samples != null) {
-      samples[0].end();
-      samples[1].end();
-      tail.finish(samples[0], duration);
+      for (Skew.Stage sample : samples) {
+        sample.end();
+      }
+      tail.finish(samples[0], samples[1], samples[2], duration, cores, warming);
       time.finish(samples[0]);
       shuffle.finish(samples[1]);
     }
