@@ -11,7 +11,8 @@ import (
 // The metrics count from the start of the application. An expression therefore is about all
 // that it did so far; its window is only how old a last value may be.
 type Query struct {
-	// Value is the signal that Running judges; it has no series below a floor of the rule.
+	// Value is the signal that Running judges; it has no series below a floor of the rule. It is
+	// empty where the plugin judges each stage by itself, and counts what is beyond the limit.
 	Value string
 	// Impact is the upper bound of the wall-clock time that it cost so far, in seconds; empty if
 	// the rule's basis claims none.
@@ -61,8 +62,11 @@ func (r Rule) Found(matchers, window string) string {
 	found := beyond
 	switch {
 	case r.Query.Impact != "":
-		found = fmt.Sprintf("(%s) >= %v and %s (((%s) / %s) >= %v) and %s (%s)",
-			r.Query.Impact, least.Milliseconds/1e3, onKey, r.Query.Impact, wall, least.Share, onKey, beyond)
+		found = fmt.Sprintf("(%s) >= %v and %s (((%s) / %s) >= %v)",
+			r.Query.Impact, least.Milliseconds/1e3, onKey, r.Query.Impact, wall, least.Share)
+		if r.Query.Value != "" {
+			found += " and " + onKey + " (" + beyond + ")"
+		}
 	case r.Query.CoreHours != "":
 		found = fmt.Sprintf("(%s) >= %v and %s (%s)", r.Query.CoreHours, least.CoreHours, onKey, beyond)
 	}
@@ -93,15 +97,10 @@ func counted(metric string, matchers ...string) string {
 // gauged takes the largest of an application's gauges: a driver that YARN restarted has two.
 func gauged(metric string) string { return "max " + key + " (" + latest(metric) + ")" }
 
-// taskTime adds up a component of the tasks' time, in seconds.
-func taskTime(component string) string {
-	return counted("spark_task_time_seconds_total", fmt.Sprintf(`component="%s"`, component))
-}
-
-// Phases, in seconds.
+// wall is the wall clock, and working the phases in which tasks ran; in seconds.
 var (
 	wall    = gauged("spark_wall_seconds")
-	compute = gauged("spark_phase_compute_seconds")
+	working = "(" + gauged("spark_phase_compute_seconds") + " + " + gauged("spark_phase_io_write_seconds") + ")"
 )
 
 // query returns the rule's query; empty if it has none.
@@ -109,12 +108,8 @@ func (r Rule) query() Query {
 	switch r.ID {
 	case Skew:
 		return skewed()
-	case Spill:
-		return spilled()
-	case GC:
-		return r.ofTaskTime("gc")
-	case FetchWait:
-		return r.ofTaskTime("fetch_wait")
+	case Spill, GC, FetchWait:
+		return Query{Impact: counted("spark_stage_cost_seconds_total", fmt.Sprintf(`rule="%s"`, r.ID))}
 	case FailedTasks:
 		return r.failedShare()
 	case ExecutorsLost:
@@ -142,30 +137,9 @@ func atLeast(expression, other string, floor float64) string {
 	return fmt.Sprintf("(%s) and %s ((%s) >= %v)", expression, onKey, other, floor)
 }
 
-// ofTaskTime judges a component as a share of the tasks' run time. Its impact is that share of
-// the compute phase.
-func (r Rule) ofTaskTime(component string) Query {
-	share := taskTime(component) + " / " + taskTime("run")
-	return Query{
-		Value:  atLeast(share, taskTime("run"), r.Floor(MinRunTime)/1e3),
-		Impact: "clamp_max(" + share + ", 1) * " + compute,
-	}
-}
-
 // ofPhase judges a phase as a share of the wall clock.
 func (r Rule) ofPhase(metric string) Query {
 	return Query{Value: atLeast(gauged(metric)+" / "+wall, gauged(metric), r.Floor(MinPhase)/1e3), Impact: gauged(metric)}
-}
-
-// spilled judges the bytes that were written to disk because they did not fit into memory.
-func spilled() Query {
-	disk := counted("spark_task_spill_bytes_total", `kind="disk"`)
-	read := counted("spark_task_io_bytes_total", `direction=~"input|shuffle_read"`)
-	twice := "2 * " + disk // they are written and read
-	return Query{
-		Value:  disk + " / (" + read + " > 0)",
-		Impact: twice + " / (" + twice + " + " + counted("spark_task_io_bytes_total") + ") * " + compute,
-	}
 }
 
 // skewed judges the worst stage; the impact is of all skewed stages.
@@ -184,11 +158,11 @@ func idleCores() Query {
 	}
 }
 
-// failedShare judges failed tasks. The impact is their share of the compute phase.
+// failedShare judges failed tasks. The impact is their share of the time in which tasks ran.
 func (r Rule) failedShare() Query {
 	failed := counted("spark_task_count_total", `outcome="failed"`)
 	share := failed + " / " + counted("spark_task_count_total", `outcome=~"success|failed"`)
-	return Query{Value: atLeast(share, failed, r.Floor(MinFailed)), Impact: share + " * " + compute}
+	return Query{Value: atLeast(share, failed, r.Floor(MinFailed)), Impact: share + " * " + working}
 }
 
 // removedFor counts executors that were removed for reasons.

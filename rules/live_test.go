@@ -38,19 +38,15 @@ type liveCase struct {
 const (
 	wallClock = `spark_wall_seconds`
 	computed  = `spark_phase_compute_seconds`
-	taskRun   = `spark_task_time_seconds_total{component="run"}`
+	wrote     = `spark_phase_io_write_seconds`
 )
 
-func ofTaskTime(id rules.ID, component string) liveCase {
-	rule := rules.Get(id)
-	series := fmt.Sprintf(`spark_task_time_seconds_total{component=%q}`, component)
-	at := samples{wallClock: 1000, computed: 400, taskRun: 100, series: 100 * rule.Warn}
-	floor := rule.Floor(rules.MinRunTime) / 1e3
-	return liveCase{at, 400 * rule.Warn, map[string]samples{
-		"below":           at.with(series, 100*rule.Warn-0.1),
-		"little run time": at.with(taskRun, floor-0.1).with(series, floor),
-		"a long job":      at.with(wallClock, 100_000),
-		"a short one":     at.with(computed, 1),
+func ofStages(id rules.ID) liveCase {
+	series := fmt.Sprintf(`spark_stage_cost_seconds_total{rule=%q}`, id)
+	at := samples{wallClock: 1000, series: 5}
+	return liveCase{at, 5, map[string]samples{
+		"a long job": at.with(wallClock, 1001), "short": {wallClock: 100, series: 0.9},
+		"another": {wallClock: 1000, `spark_stage_cost_seconds_total{rule="x"}`: 5},
 	}}
 }
 
@@ -69,8 +65,6 @@ func removed(reason string) samples {
 
 func liveCases() map[rules.ID]liveCase {
 	const (
-		disk, written           = `spark_task_spill_bytes_total{kind="disk"}`, `spark_task_io_bytes_total{direction="output"}`
-		read                    = `spark_task_io_bytes_total{direction="input"}`
 		tail, ratio             = `spark_stage_tail_seconds_total`, `spark_task_skew_ratio{measure="time",of="median"}`
 		failed, succeeded       = `spark_task_count_total{outcome="failed"}`, `spark_task_count_total{outcome="success"}`
 		wait, busy              = `spark_resource_wait_seconds`, `spark_executor_core_time_seconds_total{state="busy"}`
@@ -78,29 +72,23 @@ func liveCases() map[rules.ID]liveCase {
 		copied                  = `hadoop_s3a_object_copy_requests_total{bucket="b"}`
 		throttled, requested    = `hadoop_s3a_store_io_throttled_total{bucket="b"}`, `hadoop_s3a_store_io_request_total{bucket="b"}`
 		wallSeconds, perHour    = 1000.0, 3600.0
-		spilledLimit, moved     = 100.0, 1000.0
 		tasksFailed, tasksEnded = 10.0, 100.0
 	)
-	skew, spill, failures := rules.Get(rules.Skew), rules.Get(rules.Spill).Running(), rules.Get(rules.FailedTasks)
+	skew, failures := rules.Get(rules.Skew), rules.Get(rules.FailedTasks)
 	idleCores := rules.Get(rules.IdleCores)
 	skewed := samples{wallClock: wallSeconds, tail: 20, ratio: skew.Warn}
-	spilled := samples{
-		wallClock: wallSeconds, computed: 500, disk: spilledLimit, read: spilledLimit / spill.Warn, written: moved - spilledLimit/spill.Warn,
-	}
-	failing := samples{wallClock: wallSeconds, computed: 500, failed: tasksFailed, succeeded: tasksFailed/failures.Warn - tasksFailed}
+	failing := samples{wallClock: wallSeconds, computed: 0, wrote: 500, failed: tasksFailed, succeeded: tasksFailed/failures.Warn - tasksFailed}
 	coreHours := rules.Severities()[len(rules.Severities())-1].CoreHours
 	idling := samples{idle: coreHours * perHour, busy: coreHours*perHour/idleCores.Warn - coreHours*perHour}
 	return map[rules.ID]liveCase{
-		rules.GC:          ofTaskTime(rules.GC, "gc"),
-		rules.FetchWait:   ofTaskTime(rules.FetchWait, "fetch_wait"),
+		rules.GC:          ofStages(rules.GC),
+		rules.FetchWait:   ofStages(rules.FetchWait),
 		rules.SlowWrite:   ofPhase(rules.SlowWrite, "spark_phase_io_write_seconds"),
 		rules.DriverBound: ofPhase(rules.DriverBound, "spark_phase_driver_seconds"),
 		rules.Skew: {skewed, 20, map[string]samples{
 			"no time lost": skewed.with(tail, 0), "below": skewed.with(ratio, skew.Warn-0.1), "a long job": skewed.with(wallClock, 100_000),
 		}},
-		rules.Spill: {spilled, 2 * spilledLimit / (2*spilledLimit + moved) * 500, map[string]samples{
-			"below": spilled.with(disk, spilledLimit-1), "nothing read": spilled.with(read, 0),
-		}},
+		rules.Spill: ofStages(rules.Spill),
 		rules.FailedTasks: {failing, failures.Warn * 500, map[string]samples{
 			"below": failing.with(succeeded, tasksEnded), "few": failing.with(failed, tasksFailed-1).with(succeeded, 0),
 		}},

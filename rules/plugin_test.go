@@ -37,8 +37,20 @@ func TestFloorsOfThePlugin(t *testing.T) {
 		require.Truef(t, known, "%s has %s: change the rule's floor, and this test", c.file, found[0])
 		require.InDelta(t, value, rule.Floor(c.want), 0)
 	}
-	text, err := os.ReadFile(plugin + "StageTail.java")
-	require.NoError(t, err)
-	require.InDelta(t, 3, rule.Warn, 0, "change RATIO of StageTail.java, too")
-	require.Contains(t, string(text), "RATIO = 3;")
+	for _, limit := range []struct {
+		file, constant string
+		want, value    float64
+	}{
+		{"StageTail.java", "RATIO = 3;", rule.Warn, 3},
+		{"StageCosts.java", "GC = 0.1;", rules.Get(rules.GC).Warn, 0.1},
+		{"StageCosts.java", "FETCH_WAIT = 0.2;", rules.Get(rules.FetchWait).Warn, 0.2},
+		{"StageCosts.java", "SPILL = 256 << 20;", rules.Get(rules.Spill).Warn, 256 << 20},
+		{"StageCosts.java", "MIN_RUN = 10_000;", rules.Get(rules.GC).Floor(rules.MinRunTime), 10_000},
+		{"StageCosts.java", "MIN_RUN = 10_000;", rules.Get(rules.FetchWait).Floor(rules.MinRunTime), 10_000},
+	} {
+		text, err := os.ReadFile(plugin + limit.file)
+		require.NoError(t, err)
+		require.Contains(t, string(text), limit.constant)
+		require.InDelta(t, limit.value, limit.want, 0, "change %s of %s, and this test", limit.constant, limit.file)
+	}
 }

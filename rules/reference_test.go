@@ -132,7 +132,7 @@ func writeQuery(b *strings.Builder, q rules.Query) {
 func bases() map[rules.Basis]string {
 	return map[rules.Basis]string{
 		rules.Exact:  "the length of a phase",
-		rules.Shared: "at most the signal's share of the duration of a stage or of the compute phase",
+		rules.Shared: "at most the signal's share of the duration of a stage or of the phases in which tasks ran",
 		rules.Tail:   "at most the duration of the longest task less that of the median one",
 		rules.Cores:  "core-hours, and no wall-clock time",
 		rules.Event:  "not known: something happened",

@@ -108,7 +108,7 @@ type Basis string
 // Bases.
 const (
 	Exact  Basis = "exact" // the length of a phase
-	Shared Basis = "share" // a share of the duration of a stage, or of the compute phase
+	Shared Basis = "share" // a share of the duration of a stage, or of the phases in which tasks ran
 	Tail   Basis = "tail"  // the longest task's duration less the median one's
 	Cores  Basis = "core"  // core-hours only; no wall-clock time
 	Event  Basis = "event" // something happened; what it cost is not known

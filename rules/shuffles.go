@@ -19,7 +19,7 @@ func shuffles() []Rule {
 			ID: FetchWait, Title: "Waiting for shuffle blocks", Subject: OfStage, Unit: Share,
 			Signal:  "time that tasks waited for shuffle blocks as a share of their run time",
 			Columns: []string{"stages.shuffle_fetch_wait_time", "stages.executor_run_time", "stages.duration_ms"},
-			Metrics: []string{"spark_task_time_seconds_total", "spark_phase_compute_seconds"},
+			Metrics: []string{"spark_task_time_seconds_total", "spark_stage_cost_seconds_total"},
 			Limit:   Limit{0.2, 0.4},
 			Floors:  []Floor{{MinRunTime, 10_000, Milliseconds, "run time of all tasks together, at least"}},
 			Basis:   Shared, Route: Note, Sources: own(),

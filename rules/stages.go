@@ -99,7 +99,7 @@ func stages() []Rule {
 			Changes: []Change{
 				job("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "", "if the stage joins: below what its largest task reads"),
 				job("spark.sql.adaptive.skewJoin.skewedPartitionFactor", "2", "with it, if the largest has less than five times the median"),
-				job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "", "with it: what the median task reads, so that the parts are as large"),
+				job("spark.sql.adaptive.advisoryPartitionSizeInBytes", "", "with it: what the median task reads, or a core's part of the largest"),
 				job("spark.sql.files.maxPartitionBytes", "", "if the input is uneven and its files can be split"),
 			},
 		},
@@ -110,7 +110,7 @@ func stages() []Rule {
 				"task_summaries.disk_bytes_spilled", "stages.disk_bytes_spilled", "stages.memory_bytes_spilled", "stages.duration_ms",
 				"stages.input_bytes", "stages.output_bytes", "stages.shuffle_read_bytes", "stages.shuffle_write_bytes", "stages.num_tasks",
 			},
-			Metrics: []string{"spark_task_spill_bytes_total", "spark_task_io_bytes_total", "spark_phase_compute_seconds"},
+			Metrics: []string{"spark_task_spill_bytes_total", "spark_task_io_bytes_total", "spark_stage_cost_seconds_total"},
 			Limit:   Limit{256 * mib, gib},
 			Live: &Live{
 				Signal: "bytes spilled to disk as a share of those that tasks read, as input and from shuffles", Unit: Share,
@@ -136,7 +136,7 @@ func stages() []Rule {
 				"stages.jvm_gc_time", "stages.executor_run_time", "stages.duration_ms", "executors.peak_jvm_heap_bytes",
 				"applications.executor_memory_bytes",
 			},
-			Metrics: []string{"spark_task_time_seconds_total", "spark_phase_compute_seconds"},
+			Metrics: []string{"spark_task_time_seconds_total", "spark_stage_cost_seconds_total"},
 			Limit:   Limit{0.1, 0.2},
 			Floors:  []Floor{{MinRunTime, 10_000, Milliseconds, "run time of all tasks together, at least"}},
 			Basis:   Shared, Route: Note,
@@ -215,7 +215,7 @@ func stages() []Rule {
 			Columns: []string{
 				"stages.num_failed_tasks", "stages.num_resubmitted_tasks", "stages.num_complete_tasks", "stages.failure_reason", "stages.duration_ms",
 			},
-			Metrics: []string{"spark_task_count_total", "spark_phase_compute_seconds"},
+			Metrics: []string{"spark_task_count_total", "spark_phase_compute_seconds", "spark_phase_io_write_seconds"},
 			Limit:   Limit{0.1, 0.3},
 			Floors:  []Floor{{MinFailed, 10, Count, "tasks that failed, at least"}},
 			Basis:   Shared, Route: Page,

@@ -45,3 +45,14 @@ func TestPluginWaitsToTellWritesFromBroadcasts(t *testing.T) {
 		"the write ends\n"+compute+write+"2.0\n"+
 		"the application ends\n"+compute+write+"6.0\n", pluginMain(t, "Kinds"))
 }
+
+// A stage of 20 s costs what its tasks' share of it is, from the limits of the rules on. What
+// was spilled is written and read: half of all that the third stage moved.
+func TestPluginCountsWhatStagesCost(t *testing.T) {
+	cost := func(gc, fetchWait, spill string) string {
+		const name = "spark.stage.cost "
+		return name + "gc = " + gc + "\n" + name + "fetch_wait = " + fetchWait + "\n" + name + "spill = " + spill + "\n"
+	}
+	require.Equal(t, "below\n"+cost("0.0", "0.0", "0.0")+"at the limits\n"+cost("2.0", "4.0", "10.0")+
+		"little run time\n"+cost("2.0", "4.0", "10.0")+"more than all of it\n"+cost("22.0", "4.0", "10.0"), pluginMain(t, "Costs"))
+}

@@ -94,14 +94,16 @@ func (a *application) explainSkew(f *tables.Finding, s *stage) {
 
 // splitSkewed advises settings with which adaptive execution splits the largest partition of a
 // join into parts of the median one's size (OptimizeSkewedJoin): it splits what exceeds both a
-// factor of the median and a threshold, into parts of the advisory size.
+// factor of the median and a threshold, into parts of the advisory size. More parts than cores
+// save nothing.
 func (a *application) splitSkewed(f *tables.Finding, read []float64) {
 	middle, largest := max(1, read[tables.Median]), read[tables.Highest]
 	if largest < rules.Get(rules.Skew).Floor(rules.SplitFactor)*middle {
 		a.change(f, "spark.sql.adaptive.skewJoin.skewedPartitionFactor", "")
 	}
 	a.change(f, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", fmt.Sprint(int64(middle+middle)))
-	a.change(f, "spark.sql.adaptive.advisoryPartitionSizeInBytes", fmt.Sprint(int64(middle)))
+	part := max(middle, largest/float64(max(1, known(a.MaxTotalCores)))) // each part reads the other side again
+	a.change(f, "spark.sql.adaptive.advisoryPartitionSizeInBytes", fmt.Sprint(int64(part)))
 }
 
 // compareTasks is advice for tasks whose input does not explain the skew.

@@ -87,7 +87,7 @@ func TestAdviceForSkew(t *testing.T) {
 	w := skewed(10, 60_000, slow, 0)
 	w.cold = true // uneven data explains the skew of the first tasks, too
 	w.summaries[0].ShuffleReadBytes = uneven
-	w.settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "1048576"
+	w.settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"] = "67108864"
 	found, _ := w.judge(t)
 	f := found[rules.Skew][0]
 	require.Contains(t, f.Advice, "a task read 640 MiB of shuffled data, the median one 1 MiB")

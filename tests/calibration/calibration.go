@@ -66,6 +66,16 @@ func (j Judged) First() *tables.Finding {
 	return &j.Findings[0]
 }
 
+// Of returns the most costly finding of a rule; nil if there is none.
+func (j Judged) Of(id rules.ID) *tables.Finding {
+	for i := range j.Findings {
+		if j.Findings[i].Finding == string(id) {
+			return &j.Findings[i]
+		}
+	}
+	return nil
+}
+
 // LogOf returns the file of the event log of a run, sick or cured, in this folder.
 func LogOf(p Pair, run string) string { return "testdata/logs/" + p.Name + "." + run + ".zst" }
 

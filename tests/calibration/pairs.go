@@ -38,6 +38,10 @@ func Pairs() []Pair {
 				"stage's run time of 213 s, so that at most 39 s of its 146 s can be saved: it took 116 s then.",
 		},
 		{
+			Name: "gc", Recipe: "gc-pressure", Rule: rules.GC,
+			Settings: fixed(map[string]string{"spark.executor.memory": "512m", "spark.sql.shuffle.partitions": "8"}),
+		},
+		{
 			Name: "shuffle", Recipe: "shuffle-bottleneck", Rule: rules.FetchWait,
 			Settings: fixed(map[string]string{
 				"spark.reducer.maxSizeInFlight": "256k",

@@ -24,14 +24,23 @@ final class TaskStatistics {
   private final Skew time = new Skew(1000);
   private final Skew shuffle = new Skew(1 << 20);
   private final StageTail tail = new StageTail();
+  private final StageCosts costs = new StageCosts();
+
+  /** The tasks of a stage that have ended. */
+  private static final class Stage {
+    final Skew.Stage durations = new Skew.Stage();
+    final Skew.Stage shuffled = new Skew.Stage();
+    final Skew.Stage input = new Skew.Stage();
+    final StageCosts.Stage sums = new StageCosts.Stage();
+  }
 
   /** The oldest first: tasks that end after their stage begin a new entry, which nothing ends. */
-  private final Map<Long, Skew.Stage[]> stages =
-      new LinkedHashMap<Long, Skew.Stage[]>() {
+  private final Map<Long, Stage> stages =
+      new LinkedHashMap<Long, Stage>() {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Skew.Stage[]> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Long, Stage> eldest) {
           return size() > Limits.SKEWED_STAGES;
         }
       };
@@ -56,20 +65,21 @@ final class TaskStatistics {
     if (metrics == null) {
       return;
     }
-    addTimes(metrics, duration, gettingResult(info, finished));
-    long read = addBytes(metrics);
+    Stage ended = stages.get(stage);
+    if (ended == null) {
+      ended = new Stage();
+      stages.put(stage, ended);
+    }
+    addTimes(metrics, duration, gettingResult(info, finished), ended.sums);
+    long inputBefore = bytes[0];
+    long read = addBytes(metrics, ended.sums);
     if (read > 0) {
       shuffleRead.add(read);
     }
     if (outcome == SUCCESS) {
-      Skew.Stage[] samples = stages.get(stage);
-      if (samples == null) {
-        samples = new Skew.Stage[] {new Skew.Stage(), new Skew.Stage(), new Skew.Stage()};
-        stages.put(stage, samples);
-      }
-      samples[0].add(duration);
-      samples[1].add(read);
-      samples[2].add(Events.Metrics.BYTES_READ.number(Events.Metrics.INPUT.value(metrics)));
+      ended.durations.add(duration);
+      ended.shuffled.add(read);
+      ended.input.add(bytes[0] - inputBefore);
     }
   }
 
@@ -79,29 +89,39 @@ final class TaskStatistics {
   }
 
   /** Spark has milliseconds, but nanoseconds of CPU and of shuffle writes. */
-  private void addTimes(Object metrics, long duration, long gettingResult) {
+  private void addTimes(Object metrics, long duration, long gettingResult, StageCosts.Stage sums) {
     long run = Events.Metrics.RUN.number(metrics);
     long deserialize = Events.Metrics.DESERIALIZE.number(metrics);
     long serialize = Events.Metrics.SERIALIZE.number(metrics);
     seconds[0] += run / 1e3;
     seconds[1] += Events.Metrics.CPU.number(metrics) / 1e9;
-    seconds[2] += Events.Metrics.GC.number(metrics) / 1e3;
+    long gc = Events.Metrics.GC.number(metrics);
+    seconds[2] += gc / 1e3;
     seconds[3] += deserialize / 1e3;
     seconds[4] += serialize / 1e3;
-    seconds[5] += Events.Metrics.FETCH_WAIT.number(Events.Metrics.SHUFFLE_READ.value(metrics)) / 1e3;
+    long fetchWait = Events.Metrics.FETCH_WAIT.number(Events.Metrics.SHUFFLE_READ.value(metrics));
+    seconds[5] += fetchWait / 1e3;
     seconds[6] += Events.Metrics.SHUFFLE_WRITE_TIME.number(Events.Metrics.SHUFFLE_WRITE.value(metrics)) / 1e9;
     seconds[7] += Math.max(0, duration - run - deserialize - serialize - gettingResult) / 1e3;
     seconds[8] += gettingResult / 1e3;
+    sums.run += run;
+    sums.gc += gc;
+    sums.fetchWait += fetchWait;
   }
 
-  private long addBytes(Object metrics) {
+  private long addBytes(Object metrics, StageCosts.Stage sums) {
+    long before = bytes[0] + bytes[1] + bytes[2] + bytes[3];
     long read = Events.Metrics.SHUFFLE_BYTES_READ.number(Events.Metrics.SHUFFLE_READ.value(metrics));
     bytes[0] += Events.Metrics.BYTES_READ.number(Events.Metrics.INPUT.value(metrics));
     bytes[1] += Events.Metrics.BYTES_WRITTEN.number(Events.Metrics.OUTPUT.value(metrics));
     bytes[2] += read;
     bytes[3] += Events.Metrics.SHUFFLE_BYTES_WRITTEN.number(Events.Metrics.SHUFFLE_WRITE.value(metrics));
     memorySpilled += Events.Metrics.MEMORY_SPILLED.number(metrics);
-    diskSpilled += Events.Metrics.DISK_SPILLED.number(metrics);
+    long spilled = Events.Metrics.DISK_SPILLED.number(metrics);
+    diskSpilled += spilled;
+    sums.spilled += spilled;
+    sums.largestSpill = Math.max(sums.largestSpill, spilled);
+    sums.moved += bytes[0] + bytes[1] + bytes[2] + bytes[3] - before;
     peakMemory = Math.max(peakMemory, Events.Metrics.PEAK_MEMORY.number(metrics));
     return read;
   }
@@ -113,14 +133,18 @@ final class TaskStatistics {
     } else {
       stagesSucceeded++;
     }
-    Skew.Stage[] samples = stages.remove(stage);
-    if (samples != null) {
-      for (Skew.Stage sample : samples) {
-        sample.end();
-      }
-      tail.finish(samples[0], samples[1], samples[2], duration, cores, warming);
-      time.finish(samples[0]);
-      shuffle.finish(samples[1]);
+    Stage ended = stages.remove(stage);
+    if (ended == null) {
+      return;
+    }
+    costs.finish(ended.sums, duration);
+    if (ended.durations.count() > 0) {
+      ended.durations.end();
+      ended.shuffled.end();
+      ended.input.end();
+      tail.finish(ended.durations, ended.shuffled, ended.input, duration, cores, warming);
+      time.finish(ended.durations);
+      shuffle.finish(ended.shuffled);
     }
   }
 
@@ -137,6 +161,7 @@ final class TaskStatistics {
     out.sum("spark.stage.tail", "s", true);
     out.point(tail.seconds());
     out.end();
+    costs.write(out);
     out.sum("spark.task.time", "s", true);
     for (int i = 0; i < seconds.length; i++) {
       out.point(seconds[i], "component", COMPONENTS[i]);

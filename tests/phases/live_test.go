@@ -1,0 +1,79 @@
+package phases_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/rules"
+	"github.com/emr-observatory/emr-observatory/tests/calibration"
+)
+
+// The bars of a live finding against those in the tables.
+const (
+	liveTolerance      = 2.0 // seconds
+	liveToleranceShare = 0.1
+)
+
+// requireLive requires that the rules with both halves judge the run by its metrics, on a real
+// store, as they do by its log: the same findings, with the same cost. An ordinary run only
+// prints them: on a busy machine what is close to a limit is now and then on its other side.
+func (r *run) requireLive(t *testing.T, judged calibration.Judged) {
+	t.Helper()
+	id := r.application(t)
+	r.awaitEnd(t, id)
+	store, at := r.storeMetrics(t), time.Now()
+	costs := map[rules.ID]float64{} // in seconds, core-hours or how often
+	for _, f := range judged.Findings {
+		switch {
+		case f.Impact != nil:
+			costs[rules.ID(f.Finding)] += float64(*f.Impact) / 1e3
+		case f.CoreHours != nil:
+			costs[rules.ID(f.Finding)] += *f.CoreHours
+		default:
+			costs[rules.ID(f.Finding)] += *f.Value
+		}
+	}
+	var differences []string
+	for _, rule := range rules.All() {
+		if rule.Query == (rules.Query{}) || len(rule.Columns) == 0 {
+			continue
+		}
+		live, found := askedOf(t, store, rule.Found("", rules.LiveWindow), at)
+		cost, has := costs[rule.ID]
+		bar := max(liveTolerance, liveToleranceShare*cost)
+		if found || has {
+			t.Logf("%s: %s: %.1f live, %.1f in the tables", r.name, rule.ID, live, cost)
+		}
+		if found != has || math.Abs(live-cost) > bar {
+			differences = append(differences, fmt.Sprintf("%s: %.1f live (%t), %.1f in the tables (%t)", rule.ID, live, found, cost, has))
+		}
+	}
+	if text := strings.Join(differences, "\n"); text != "" && testenv.Long() {
+		t.Errorf("%s: %s", r.name, text)
+	}
+}
+
+// askedOf returns the only value of the answer to a query.
+func askedOf(t *testing.T, store, expression string, at time.Time) (value float64, found bool) {
+	t.Helper()
+	query := url.Values{"query": {expression}, "time": {strconv.FormatInt(at.Unix()+1, 10)}}
+	var answer struct {
+		Data struct{ Result []shownSeries }
+	}
+	require.NoError(t, json.Unmarshal(storetest.Get(t, store+"/api/v1/query?"+query.Encode()), &answer))
+	require.LessOrEqual(t, len(answer.Data.Result), 1)
+	if len(answer.Data.Result) == 0 {
+		return 0, false
+	}
+	return answer.Data.Result[0].number(t), true
+}
