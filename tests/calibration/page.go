@@ -44,7 +44,7 @@ func Reference(pairs []Pair, results map[string]Result) string {
 const opening = "# Calibration\n\n" +
 	"Rendered from tests/calibration; `OBSERVATORY_LONG=1 go test ./tests/phases -run TestSickAndCured -args -update` runs the\n" +
 	"jobs again and records what they show, then `go test ./tests/calibration -update` renders this page.\n\n" +
-	"Each job is slow for one reason. It ran twice on the same YARN, on a machine with two cores that other work shares: as it\n" +
+	"Each job is slow for one reason. It ran twice on the same YARN, on a machine with two cores and little other work: as it\n" +
 	"is, and with exactly what the first finding about it advises. Before and after are the wall clock. Claimed is the impact of\n" +
 	"that finding, an upper bound of what can be saved; saved is by how much the second run was shorter without the time in\n" +
 	"which both waited for YARN, unless the job is about that. CPU is that of the tasks.\n\n"
