@@ -77,7 +77,9 @@ func liveCases() map[rules.ID]liveCase {
 	skew, failures := rules.Get(rules.Skew), rules.Get(rules.FailedTasks)
 	idleCores := rules.Get(rules.IdleCores)
 	skewed := samples{wallClock: wallSeconds, tail: 20, ratio: skew.Warn}
-	failing := samples{wallClock: wallSeconds, computed: 0, wrote: 500, failed: tasksFailed, succeeded: tasksFailed/failures.Warn - tasksFailed}
+	failing := samples{
+		wallClock: wallSeconds, computed: 0, wrote: 500, failed: tasksFailed, succeeded: tasksFailed/failures.Warn - tasksFailed,
+	}
 	coreHours := rules.Severities()[len(rules.Severities())-1].CoreHours
 	idling := samples{idle: coreHours * perHour, busy: coreHours*perHour/idleCores.Warn - coreHours*perHour}
 	return map[rules.ID]liveCase{

@@ -39,7 +39,7 @@ func TestFloorsOfThePlugin(t *testing.T) {
 	}
 	for _, limit := range []struct {
 		file, constant string
-		want, value    float64
+		table, want    float64
 	}{
 		{"StageTail.java", "RATIO = 3;", rule.Warn, 3},
 		{"StageCosts.java", "GC = 0.1;", rules.Get(rules.GC).Warn, 0.1},
@@ -51,6 +51,6 @@ func TestFloorsOfThePlugin(t *testing.T) {
 		text, err := os.ReadFile(plugin + limit.file)
 		require.NoError(t, err)
 		require.Contains(t, string(text), limit.constant)
-		require.InDelta(t, limit.value, limit.want, 0, "change %s of %s, and this test", limit.constant, limit.file)
+		require.InDelta(t, limit.want, limit.table, 0, "change %s of %s, and this test", limit.constant, limit.file)
 	}
 }

@@ -53,20 +53,16 @@ func Pairs() []Pair {
 			Name: "wait", Recipe: "resource-wait-long", Rule: rules.ResourceWait,
 			Settings: map[string]string{"spark.executor.memory": "4g", "spark.dynamicAllocation.maxExecutors": "1"},
 			Cure:     map[string]string{"spark.executor.memory": "512m"},
-			Note: "the rule names smaller executors in words only, so the value is this test's. What is left of the wait is the start of " +
-				"containers on a busy machine.",
+			Note:     "the rule names smaller executors in words only, so the value is this test's. What is left is the start of containers.",
 		},
 		{
 			Name: "write", Recipe: "s3-write-slow", Rule: rules.SlowWrite, Settings: fixed(nil),
 			Code: "repartition by the partition column before the write",
-			Note: "the claim is the whole phase, and 20 of 240 files are still written. The first write of each executor took 24 s of the " +
-				"48 s that are left, since other work took most of both cores.",
+			Note: "the claim is the whole phase, and 20 of 240 files are still written.",
 		},
 		{
 			Name: "cores", Recipe: "slow-spark-jobs", Rule: rules.LowParallelism,
 			Settings: fixed(map[string]string{"spark.sql.shuffle.partitions": "1"}),
-			Note: "other work took most of both cores during the second run. An earlier pair of runs, on a machine that was less busy, " +
-				"saved 21.0 s of 15.8 s claimed: 71.2 s before, 47.0 s after.",
 		},
 	}
 }

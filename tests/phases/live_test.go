@@ -50,7 +50,7 @@ func (r *run) requireLive(t *testing.T, judged calibration.Judged) {
 		}
 		live, found := askedOf(t, store, rule.Found("", rules.LiveWindow), at)
 		cost, has := costs[rule.ID]
-		bar := 0.0 // of what is counted
+		bar := 0.0                   // of what is counted
 		if rule.Query.Impact != "" { // a finding of little more than the least cost may be missing
 			bar = max(liveTolerance, liveToleranceShare*cost)
 		}
