@@ -26,7 +26,10 @@ print(json.dumps([dict(zip(rows.columns, row)) for row in rows.fetchall()]))
 // reader of the log would say.
 func ill() map[string]map[rules.ID]string {
 	return map[string]map[rules.ID]string{
-		"orders":            {rules.Skew: "eight of ten orders belong to one customer"},
+		"orders": {
+			rules.Skew:           "eight of ten orders belong to one customer",
+			rules.LowParallelism: "adaptive execution leaves the join two tasks for four cores",
+		},
 		"history-skewed":    {rules.Skew: "97 of 100 rows have the same key"},
 		"history-spilling":  {rules.Spill: "two tasks sort more than fits into their memory"},
 		spark4Name:          {rules.Skew: "the first task on a new executor", rules.DriverBound: "a session that its user left idle"},
