@@ -47,7 +47,9 @@ const opening = "# Calibration\n\n" +
 	"Each job is slow for one reason. It ran twice on the same YARN, on a machine with two cores and little other work: as it\n" +
 	"is, and with exactly what the first finding about it advises. Before and after are the wall clock. Claimed is the impact of\n" +
 	"that finding, an upper bound of what can be saved; saved is by how much the second run was shorter without the time in\n" +
-	"which both waited for YARN, unless the job is about that. CPU is that of the tasks.\n\n"
+	"which both waited for YARN, unless the job is about that. CPU is that of the tasks.\n\n" +
+	"Each job ran once as it is and once cured, and runs of the same job differ by some seconds: a second sitting had the ratios\n" +
+	"0.05 for spill, -1.44 for shuffle and 1.16 for gc. Ratios of claims below ten seconds therefore show little.\n\n"
 
 // changed returns what the cured run had that the sick one had not.
 func (p Pair) changed(r Result) (all []string) {

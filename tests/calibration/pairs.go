@@ -47,7 +47,7 @@ func Pairs() []Pair {
 				// hosts ask the shuffle service.
 				"spark.shuffle.readHostLocalDisk": "false",
 			}),
-			Note: "it saved a second more than claimed, which is less than two runs of the same job differ by.",
+			Note: "the difference is less than two runs of the same job differ by.",
 		},
 		{
 			Name: "wait", Recipe: "resource-wait-long", Rule: rules.ResourceWait,
