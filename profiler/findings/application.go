@@ -88,7 +88,7 @@ func (a *application) warms(s *stage) bool {
 func (a *application) sum(s *stage) {
 	a.runTime += float64(s.ExecutorRunTime)
 	a.runTimes[s.StageID] += float64(s.ExecutorRunTime)
-	if s.OutputBytes > 0 {
+	if s.OutputBytes > 0 { // few stages write
 		a.outputs[s.StageID] += s.OutputBytes
 	}
 	if s.OutputBytes > 0 && s.ExecutorRunTime > 0 {

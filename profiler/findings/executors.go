@@ -141,12 +141,7 @@ func memoryIdle(a *application) {
 	if known(a.ExecutorMemory) <= 0 || float64(known(a.DurationMillis)) < rule.Floor(rules.MinWall) {
 		return
 	}
-	peak, measured := int64(0), 0
-	for _, x := range a.executors {
-		if x.PeakJVMHeap != nil && *x.PeakJVMHeap > 0 {
-			peak, measured = max(peak, *x.PeakJVMHeap), measured+1
-		}
-	}
+	peak, measured := a.peakHeap()
 	if float64(measured) < rule.Floor(rules.MinExecutors) {
 		return
 	}
@@ -159,6 +154,17 @@ func memoryIdle(a *application) {
 	cite(f, applicationTable, "", "executor_memory_bytes", *a.ExecutorMemory)
 	a.change(f, "spark.executor.memory", mebibytes(float64(peak)*rule.Floor(rules.WantedReserve)))
 	a.found.add(f)
+}
+
+// peakHeap returns the largest peak of an executor's heap, in bytes, and how many executors have
+// one.
+func (a *application) peakHeap() (peak int64, measured int) {
+	for _, x := range a.executors {
+		if x.PeakJVMHeap != nil && *x.PeakJVMHeap > 0 {
+			peak, measured = max(peak, *x.PeakJVMHeap), measured+1
+		}
+	}
+	return peak, measured
 }
 
 // memoryOverheadLow finds containers that are almost full.

@@ -56,7 +56,7 @@ func long(id rules.ID, row tables.Phase) bool {
 // counts for the phase; what its stage computed meanwhile does not count for the finding.
 func slowWrite(a *application) {
 	row, ok := a.phase(rules.SlowWrite, platform.PhaseWrite)
-	if !ok || known(a.DurationMillis) <= 0 && row.Ratio <= 0 {
+	if !ok {
 		return
 	}
 	whole := row

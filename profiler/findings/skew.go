@@ -24,12 +24,15 @@ func skew(a *application, s *stage) *tables.Finding {
 		}
 		high, name = *s.summary.DurationP95, "95th percentile"
 	}
+	f := ofStage(rules.Skew, s, high/max(1, middle))
+	if f == nil || s.warming && !s.unevenData() {
+		return nil
+	}
 	saved := longest - middle
 	if s.DurationMillis != nil {
 		saved = min(saved, float64(*s.DurationMillis)-max(middle, a.balanced(s)))
 	}
-	f := ofStage(rules.Skew, s, high/max(1, middle))
-	if f == nil || saved < rule.Floor(rules.SkewExcess) || s.warming && !s.unevenData() {
+	if saved < rule.Floor(rules.SkewExcess) {
 		return nil
 	}
 	costs(f, saved)

@@ -132,28 +132,19 @@ func collection(a *application, s *stage) *tables.Finding {
 		return nil
 	}
 	f.Summary = fmt.Sprintf("%s spent %s of its tasks' time in garbage collection.", s.title(), percent(*f.Value))
-	if peak, measured := a.peakHeap(); measured && peak < rules.Get(rules.MemoryIdle).Warn {
+	heap := known(a.ExecutorMemory)
+	peak, measured := a.peakHeap()
+	if full := float64(peak) / float64(max(1, heap)); measured > 0 && heap > 0 && full < rules.Get(rules.MemoryIdle).Warn {
 		f.Advice = fmt.Sprintf("No executor's heap was ever more than %s full, so more memory does not help. Open the flame graph of "+
-			"allocations: built-in functions allocate less than UDFs. Collections also take long where the host's cores are busy.", percent(peak))
+			"allocations: built-in functions allocate less than UDFs. Collections also take long where the host's cores are busy.", percent(full))
 		return f
 	}
 	f.Advice = "Give each task more heap: raise spark.executor.memory, or lower the executors' cores. Uncache what is no longer needed."
-	if now := known(a.ExecutorMemory); now > 0 {
-		a.change(f, "spark.executor.memory", mebibytes(float64(now+now)))
+	if heap > 0 {
+		a.change(f, "spark.executor.memory", mebibytes(float64(heap+heap)))
 	}
 	a.fewerCores(f)
 	return f
-}
-
-// peakHeap returns the largest peak of an executor's heap as a share of its memory.
-func (a *application) peakHeap() (share float64, measured bool) {
-	memory := float64(known(a.ExecutorMemory))
-	for _, x := range a.executors {
-		if x.PeakJVMHeap != nil && *x.PeakJVMHeap > 0 && memory > 0 {
-			share, measured = max(share, float64(*x.PeakJVMHeap)/memory), true
-		}
-	}
-	return share, measured
 }
 
 // fetchWait finds stages whose tasks wait for shuffle blocks.
