@@ -59,13 +59,13 @@ func TestWaitCauses(t *testing.T) {
 	storetest.Get(t, store+"/internal/force_flush")
 	for i, cause := range causes {
 		for cluster := range of {
-			found := askedOf(t, store, cause.Seconds(fmt.Sprintf(`cluster="j-%d"`, cluster), "20m"), until.Add(9*time.Minute))
+			found := storetest.Ask(t, store, cause.Seconds(fmt.Sprintf(`cluster="j-%d"`, cluster), "20m"), until.Add(9*time.Minute))
 			switch {
 			case cluster != i && (i != 2 || cluster != 1): // a node that comes later than in five minutes is none yet
 				require.Empty(t, found, "%s on the cluster of %s", cause.Title, causes[cluster].Title)
 			case cluster == i:
 				require.Len(t, found, 1, cause.Title)
-				require.GreaterOrEqual(t, found[0], 150.0, cause.Title)
+				require.GreaterOrEqual(t, found[0].Number, 150.0, cause.Title)
 			}
 		}
 	}

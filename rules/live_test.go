@@ -1,11 +1,8 @@
 package rules_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -152,38 +149,9 @@ func TestLive(t *testing.T) {
 func asked(t *testing.T, store, expression string, at time.Time) map[string]float64 {
 	t.Helper()
 	found := map[string]float64{}
-	for _, s := range answer(t, store, expression, at) {
+	for _, s := range storetest.Ask(t, store, expression, at.Add(time.Second)) {
 		require.Equal(t, "j-1", s.Metric["cluster"])
-		found[s.Metric["spark_app_id"]] = s.value(t)
+		found[s.Metric["spark_app_id"]] = s.Number
 	}
 	return found
-}
-
-// askedOf returns the values of an answer.
-func askedOf(t *testing.T, store, expression string, at time.Time) (found []float64) {
-	t.Helper()
-	for _, s := range answer(t, store, expression, at) {
-		found = append(found, s.value(t))
-	}
-	return found
-}
-
-type answered struct {
-	Metric map[string]string
-	Value  [2]any
-}
-
-func (s answered) value(t *testing.T) float64 {
-	t.Helper()
-	value, err := strconv.ParseFloat(s.Value[1].(string), 64)
-	require.NoError(t, err)
-	return value
-}
-
-func answer(t *testing.T, store, expression string, at time.Time) []answered {
-	t.Helper()
-	query := url.Values{"query": {expression}, "time": {strconv.FormatInt(at.Unix()+1, 10)}}
-	var answer struct{ Data struct{ Result []answered } }
-	require.NoError(t, json.Unmarshal(storetest.Get(t, store+"/api/v1/query?"+query.Encode()), &answer))
-	return answer.Data.Result
 }

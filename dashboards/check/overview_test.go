@@ -28,7 +28,7 @@ func TestOverviewOfOverdueRuns(t *testing.T) {
 		for panel, value := range map[string]float64{"Time since last success": want.seconds, "Runs overdue": want.intervals} {
 			shown := h.shown(t, report, panel, "A", ago)
 			require.Len(t, shown, 1, "%s, %s ago", panel, ago)
-			require.InDelta(t, value, shown[0].number(t), 0, "%s, %s ago", panel, ago)
+			require.InDelta(t, value, shown[0].Number, 0, "%s, %s ago", panel, ago)
 		}
 	}
 	require.Empty(t, h.shown(t, report, "Time since last success", "A", success+30*time.Second))

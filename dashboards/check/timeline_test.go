@@ -3,11 +3,8 @@ package check_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -53,28 +50,12 @@ func (h *history) driver(app, host, name, trace string, wall float64, from, to t
 	}
 }
 
-// value is one series of a panel at the end of the history.
-type value struct {
-	Metric map[string]string
-	Value  [2]any
-}
-
-func (v value) number(t *testing.T) float64 {
-	t.Helper()
-	number, err := strconv.ParseFloat(v.Value[1].(string), 64)
-	require.NoError(t, err)
-	return number
-}
-
 // shown returns what a panel's query has at some time before the end of the history.
-func (h *history) shown(t *testing.T, r check.Report, panel, query string, ago time.Duration) []value {
+func (h *history) shown(t *testing.T, r check.Report, panel, query string, ago time.Duration) []storetest.Series {
 	t.Helper()
 	result := resultOf(t, r, panel, query)
 	require.Equal(t, check.Data, result.State, "%+v", result)
-	at := url.Values{"query": {result.Expr}, "time": {strconv.FormatInt(h.until.Add(-ago).Unix(), 10)}}
-	var answer struct{ Data struct{ Result []value } }
-	require.NoError(t, json.Unmarshal(storetest.Get(t, h.url+"/api/v1/query?"+at.Encode()), &answer))
-	return answer.Data.Result
+	return storetest.Ask(t, h.url, result.Expr, h.until.Add(-ago))
 }
 
 // check runs the queries of a dashboard: those of the timeline with the newest
@@ -124,26 +105,26 @@ func TestTimelineOfAnEndedApplication(t *testing.T) {
 		require.Len(t, lines, 1)
 		require.Equal(t, restarted, lines[0].Metric["spark_app_id"], "the newest is chosen")
 		require.Equal(t, trace, lines[0].Metric["trace_id"])
-		require.InDelta(t, 3, lines[0].number(t), 0)
+		require.InDelta(t, 3, lines[0].Number, 0)
 	}
 	require.Len(t, h.shown(t, report, "Phase over time", "A", 5*time.Minute+10*time.Second), 1, "while both drivers report")
 
 	wall := h.shown(t, report, "Application and its caller", "A", 0)
 	require.Len(t, wall, 1)
 	require.Equal(t, "trace-2", wall[0].Metric["trace_id"])
-	require.InDelta(t, 240, wall[0].number(t), 0)
-	require.InDelta(t, 40, h.shown(t, report, "Time by phase", "C", 0)[0].number(t), 0)
-	require.InDelta(t, 1.0/6, h.shown(t, report, "Compute efficiency", "A", 0)[0].number(t), 1e-9)
-	require.InDelta(t, 102.5, h.shown(t, report, "S3 write throughput", "A", 0)[0].number(t), 1e-9)
+	require.InDelta(t, 240, wall[0].Number, 0)
+	require.InDelta(t, 40, h.shown(t, report, "Time by phase", "C", 0)[0].Number, 0)
+	require.InDelta(t, 1.0/6, h.shown(t, report, "Compute efficiency", "A", 0)[0].Number, 1e-9)
+	require.InDelta(t, 102.5, h.shown(t, report, "S3 write throughput", "A", 0)[0].Number, 1e-9)
 	for ago, rate := range map[time.Duration]float64{3*time.Minute + 50*time.Second: 100, 3 * time.Minute: 0, 80 * time.Second: 2.5} {
-		require.InDelta(t, rate, h.shown(t, report, "Input and output", "A", ago)[0].number(t), 1e-9, "bytes per second, %s ago", ago)
+		require.InDelta(t, rate, h.shown(t, report, "Input and output", "A", ago)[0].Number, 1e-9, "bytes per second, %s ago", ago)
 	}
-	require.InDelta(t, 1, h.shown(t, report, "Task p95, write", "A", 0)[0].number(t), 1e-9, "of 20 tasks, 19 took up to a second")
+	require.InDelta(t, 1, h.shown(t, report, "Task p95, write", "A", 0)[0].Number, 1e-9, "of 20 tasks, 19 took up to a second")
 
 	rows := map[string]float64{}
 	for _, row := range h.shown(t, report, "Runs of the same name", "B", 0) {
 		require.Equal(t, "orders", row.Metric["application_name"])
-		rows[row.Metric["spark_app_id"]] = row.number(t)
+		rows[row.Metric["spark_app_id"]] = row.Number
 	}
 	require.Equal(t, map[string]float64{earlier: 60, restarted: 240}, rows)
 }

@@ -5,13 +5,16 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -164,4 +167,32 @@ func Get(t testing.TB, target string) []byte {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", target, content)
 	return content
+}
+
+// Series is a series in the answer to an instant query.
+type Series struct {
+	Metric map[string]string
+	Number float64
+}
+
+// Ask returns VictoriaMetrics' answer to an instant query at a time.
+func Ask(t testing.TB, metrics, expression string, at time.Time) (found []Series) {
+	t.Helper()
+	query := url.Values{"query": {expression}, "time": {strconv.FormatInt(at.Unix(), 10)}}
+	var answer struct {
+		Data struct {
+			Result []struct {
+				Metric map[string]string
+				Value  [2]any
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(Get(t, metrics+"/api/v1/query?"+query.Encode()), &answer))
+	for _, series := range answer.Data.Result {
+		text, _ := series.Value[1].(string)
+		number, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		found = append(found, Series{series.Metric, number})
+	}
+	return found
 }

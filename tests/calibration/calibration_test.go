@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/tests/calibration"
+	"github.com/emr-observatory/emr-observatory/tests/cited"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference/calibration.md")
@@ -41,11 +42,6 @@ func TestRecordedLogs(t *testing.T) {
 func TestReference(t *testing.T) {
 	results, err := calibration.Recorded(".")
 	require.NoError(t, err)
-	page, path := calibration.Reference(calibration.Pairs(), results), filepath.Join("../..", "docs", "reference", "calibration.md")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
-	}
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, page, string(got), "stale: go test ./tests/calibration -update")
+	page := calibration.Reference(calibration.Pairs(), results)
+	cited.RequirePage(t, *update, filepath.Join(cited.Repository, "docs", "reference", "calibration.md"), page)
 }

@@ -2,11 +2,8 @@ package phases_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,12 +46,12 @@ func (r *run) requirePanels(t *testing.T, own account) {
 			require.Len(t, series, 1, result.Expr)
 			for _, phase := range platform.Phases() {
 				if strings.Contains(result.Expr, phase.Metric()+"{") {
-					shown[result.Panel+" "+string(phase)] = series[0].number(t)
+					shown[result.Panel+" "+string(phase)] = series[0].Number
 				}
 			}
 		case "Share of the wall time":
 			for _, s := range instant(t, store, result, until) {
-				shown[result.Panel+" "+s.Metric["phase"]] = s.number(t) * float64(own.end-own.begin) / 1000
+				shown[result.Panel+" "+s.Metric["phase"]] = s.Number * float64(own.end-own.begin) / 1000
 			}
 		}
 	}
@@ -94,28 +91,9 @@ func (r *run) storeMetrics(t *testing.T) string {
 	return store
 }
 
-// shownSeries is a series of a panel.
-type shownSeries struct {
-	Metric map[string]string
-	Value  [2]any
-}
-
-func (s shownSeries) number(t *testing.T) float64 {
-	t.Helper()
-	text, _ := s.Value[1].(string)
-	number, err := strconv.ParseFloat(text, 64)
-	require.NoError(t, err)
-	return number
-}
-
 // instant returns the answer to a panel's query at a time.
-func instant(t *testing.T, store string, r check.Result, at time.Time) []shownSeries {
+func instant(t *testing.T, store string, r check.Result, at time.Time) []storetest.Series {
 	t.Helper()
 	require.Equal(t, check.Data, r.State, "%+v", r)
-	query := url.Values{"query": {r.Expr}, "time": {strconv.FormatInt(at.Unix(), 10)}}
-	var answer struct {
-		Data struct{ Result []shownSeries }
-	}
-	require.NoError(t, json.Unmarshal(storetest.Get(t, store+"/api/v1/query?"+query.Encode()), &answer))
-	return answer.Data.Result
+	return storetest.Ask(t, store, r.Expr, at)
 }
