@@ -67,8 +67,9 @@ func TestExcusedPanelsShowTheirFaults(t *testing.T) {
 	require.True(t, killed)
 }
 
-// excusedPanels returns the titles of the panels that may be empty. Those of Spark Profiling
-// show faults of jobs: tests/phases runs jobs that have them.
+// excusedPanels returns the titles of the panels that may be empty while the platform is
+// healthy. Those of Spark Profiling show faults of jobs: dashboards/check finds data for them in
+// stores that it fills, and tests/phases asks the queries of their rules about jobs with faults.
 func excusedPanels(t *testing.T) map[string]bool {
 	t.Helper()
 	titles := map[string]bool{}
