@@ -111,8 +111,10 @@ test-times: ## Record the times of the last `make test`, which was whole, in doc
 	@$(RECORD) -into $(RECORDED) -commit $(COMMIT)
 	go test ./tests/times -update
 
-# Each part takes at most an hour.
-PARTS = './tests/cloud' './tests/phases ./tests/fuzz' './assets/...' './stacks/... ./tests/schema ./tests/kubernetes' './artifacts ./cmd/... ./internal/...'
+# Each part takes at most an hour. tests/mutants rebuilds the program for each of its
+# faults, takes hours, and is run by itself.
+PARTS = './tests/cloud' './tests/phases ./tests/fuzz' './assets/...' './stacks/... ./tests/schema ./tests/kubernetes' \
+	'./profiler/... ./localcloud/emr' './artifacts ./cmd/... ./internal/...'
 .PHONY: test-long
 test-long: ## Run the hour-long forms, part by part, or those of PACKAGES=…; records the commit of each green part
 	@set -e; for part in $(if $(PACKAGES),'$(PACKAGES)',$(PARTS)); do \
