@@ -178,11 +178,11 @@ func TestCountersAreNeverReadRaw(t *testing.T) {
 	})
 }
 
-// A quantile of a histogram is read from the increase of its buckets: raw buckets count
-// since the start, and a gauge has none.
+// A quantile of a histogram over time is read from the increase of its buckets: raw buckets
+// count since the start, and a gauge has none.
 func TestQuantilesReadIncreasesOfBuckets(t *testing.T) {
 	count := 0
-	eachTarget(t, func(t *testing.T, _ panelDoc, q targetDoc) {
+	eachTarget(t, func(t *testing.T, p panelDoc, q targetDoc) {
 		if !strings.Contains(q.Expr, "histogram_quantile") {
 			return
 		}
@@ -190,24 +190,39 @@ func TestQuantilesReadIncreasesOfBuckets(t *testing.T) {
 		macros := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h")
 		parsed, err := metricsql.Parse(macros.Replace(q.Expr))
 		require.NoError(t, err)
-		rollups := 0
 		metricsql.VisitAll(parsed, func(e metricsql.Expr) {
-			switch e := e.(type) {
-			case *metricsql.MetricExpr:
-				for _, filters := range e.LabelFilterss {
-					for _, metric := range metricsOf(t, filters) {
-						require.Equal(t, contract.Histogram, metric.Type, "%s: quantile of the %s %s", q.Expr, metric.Type, metric.Name)
-					}
-				}
-			case *metricsql.FuncExpr:
-				if e.Name == "increase_pure" || e.Name == "increase" || e.Name == "rate" {
-					rollups++
-				}
+			if f, call := e.(*metricsql.FuncExpr); call && f.Name == "histogram_quantile" {
+				requireBuckets(t, f, p.Title == "Events")
 			}
 		})
-		require.Equal(t, 1, rollups, q.Expr)
 	})
 	require.Positive(t, count)
+}
+
+// requireBuckets requires that a quantile is of one histogram's increase in a range; or of all
+// that an application counted, where its rules are judged.
+func requireBuckets(t *testing.T, quantile metricsql.Expr, judged bool) {
+	t.Helper()
+	rollups, text := 0, string(quantile.AppendString(nil))
+	metricsql.VisitAll(quantile, func(e metricsql.Expr) {
+		switch e := e.(type) {
+		case *metricsql.MetricExpr:
+			for _, filters := range e.LabelFilterss {
+				for _, metric := range metricsOf(t, filters) {
+					require.Equal(t, contract.Histogram, metric.Type, "%s: quantile of the %s %s", text, metric.Type, metric.Name)
+				}
+			}
+		case *metricsql.FuncExpr:
+			switch e.Name {
+			case "increase_pure", "increase", "rate":
+				rollups++
+			case "last_over_time":
+				require.True(t, judged, text)
+				rollups++
+			}
+		}
+	})
+	require.Equal(t, 1, rollups, text)
 }
 
 // undrawn maps metrics that no panel draws to the reason.

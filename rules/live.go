@@ -108,8 +108,10 @@ func (r Rule) query() Query {
 	switch r.ID {
 	case Skew:
 		return skewed()
-	case Spill, GC, FetchWait:
+	case Spill, GC, FetchWait, TinyTasks, LowParallelism, StageRetries:
 		return Query{Impact: counted("spark_stage_cost_seconds_total", fmt.Sprintf(`rule="%s"`, r.ID))}
+	case LargeShuffleReads:
+		return largestReads()
 	case FailedTasks:
 		return r.failedShare()
 	case ExecutorsLost:
@@ -147,6 +149,13 @@ func skewed() Query {
 	tail := counted("spark_stage_tail_seconds_total")
 	ratio := "max " + key + " (" + latest("spark_task_skew_ratio", `measure="time"`, `of="median"`) + ")"
 	return Query{Value: ratio + " and " + onKey + " (" + tail + " > 0)", Impact: tail}
+}
+
+// largestReads is the 95th percentile of what tasks read of shuffles. Histograms have buckets of
+// Prometheus (le), whichever store keeps them.
+func largestReads() Query {
+	buckets := "sum by (cluster, spark_app_id, le) (" + latest("spark_task_shuffle_read_bytes_bucket") + ")"
+	return Query{Value: "histogram_quantile(0.95, " + buckets + ")"}
 }
 
 // idleCores judges the time in which executors' cores had no task.

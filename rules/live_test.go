@@ -77,6 +77,12 @@ func liveCases() map[rules.ID]liveCase {
 	failing := samples{
 		wallClock: wallSeconds, computed: 0, wrote: 500, failed: tasksFailed, succeeded: tasksFailed/failures.Warn - tasksFailed,
 	}
+	// The 95th percentile is in the bucket that ends at the limit, or in one below it.
+	reads := func(bound float64) samples {
+		of := func(le string) string { return fmt.Sprintf(`spark_task_shuffle_read_bytes_bucket{le=%q}`, le) }
+		return samples{of(fmt.Sprint(int64(bound / 2))): 0, of(fmt.Sprint(int64(bound))): 95, of("+Inf"): 100}
+	}
+	large := rules.Get(rules.LargeShuffleReads).Live.Warn
 	coreHours := rules.Severities()[len(rules.Severities())-1].CoreHours
 	idling := samples{idle: coreHours * perHour, busy: coreHours*perHour/idleCores.Warn - coreHours*perHour}
 	return map[rules.ID]liveCase{
@@ -87,7 +93,8 @@ func liveCases() map[rules.ID]liveCase {
 		rules.Skew: {skewed, 20, map[string]samples{
 			"no time lost": skewed.with(tail, 0), "below": skewed.with(ratio, skew.Warn-0.1), "a long job": skewed.with(wallClock, 100_000),
 		}},
-		rules.Spill: ofStages(rules.Spill),
+		rules.Spill: ofStages(rules.Spill), rules.TinyTasks: ofStages(rules.TinyTasks),
+		rules.LowParallelism: ofStages(rules.LowParallelism), rules.StageRetries: ofStages(rules.StageRetries),
 		rules.FailedTasks: {failing, failures.Warn * 500, map[string]samples{
 			"below": failing.with(succeeded, tasksEnded), "few": failing.with(failed, tasksFailed-1).with(succeeded, 0),
 		}},
@@ -98,9 +105,10 @@ func liveCases() map[rules.ID]liveCase {
 		rules.ExecutorsLost: {removed("lost"), 1, map[string]samples{
 			"idle": removed("idle"), "memory": removed("memory"), "none": {`spark_executor_removed_total{reason="lost"}`: 0},
 		}},
-		rules.ExecutorMemory: {removed("memory"), 1, map[string]samples{"lost": removed("lost")}},
-		rules.RenameCommit:   {samples{copied: 1}, 1, map[string]samples{"none": {copied: 0}}},
-		rules.S3Throttled:    {samples{throttled: 1, requested: 100}, 0.01, map[string]samples{"below": {throttled: 1, requested: 101}}},
+		rules.ExecutorMemory:    {removed("memory"), 1, map[string]samples{"lost": removed("lost")}},
+		rules.LargeShuffleReads: {reads(large), large, map[string]samples{"below": reads(large - 1)}},
+		rules.RenameCommit:      {samples{copied: 1}, 1, map[string]samples{"none": {copied: 0}}},
+		rules.S3Throttled:       {samples{throttled: 1, requested: 100}, 0.01, map[string]samples{"below": {throttled: 1, requested: 101}}},
 	}
 }
 

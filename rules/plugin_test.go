@@ -45,6 +45,11 @@ func TestFloorsOfThePlugin(t *testing.T) {
 		{"StageCosts.java", "GC = 0.1;", rules.Get(rules.GC).Warn, 0.1},
 		{"StageCosts.java", "FETCH_WAIT = 0.2;", rules.Get(rules.FetchWait).Warn, 0.2},
 		{"StageCosts.java", "SPILL = 256 << 20;", rules.Get(rules.Spill).Warn, 256 << 20},
+		{"StageCosts.java", "TINY_MEDIAN = 500;", rules.Get(rules.TinyTasks).Warn, 500},
+		{"StageCosts.java", "TINY_P95 = 1000;", rules.Get(rules.TinyTasks).Floor(rules.MaxP95), 1000},
+		{"StageCosts.java", "TINY_TASKS = 100;", rules.Get(rules.TinyTasks).Floor(rules.MinTasks), 100},
+		{"StageCosts.java", "LOW_PARALLELISM = 0.5;", rules.Get(rules.LowParallelism).Warn, 0.5},
+		{"StageCosts.java", "MIN_RUN = 10_000;", rules.Get(rules.LowParallelism).Floor(rules.MinRunTime), 10_000},
 		{"StageCosts.java", "MIN_RUN = 10_000;", rules.Get(rules.GC).Floor(rules.MinRunTime), 10_000},
 		{"StageCosts.java", "MIN_RUN = 10_000;", rules.Get(rules.FetchWait).Floor(rules.MinRunTime), 10_000},
 	} {

@@ -156,7 +156,7 @@ func stages() []Rule {
 				"task_summaries.duration", "task_summaries.duration_p95", "task_summaries.scheduler_delay",
 				"task_summaries.executor_deserialize_time", "stages.num_complete_tasks", "stages.duration_ms", "stages.shuffle_read_bytes",
 			},
-			Metrics: []string{"spark_task_duration_seconds"},
+			Metrics: []string{"spark_task_duration_seconds", "spark_stage_cost_seconds_total"},
 			Limit:   Limit{500, 200},
 			Floors: []Floor{
 				{MinTasks, 100, Count, "tasks of the stage, at least"},
@@ -180,7 +180,8 @@ func stages() []Rule {
 				"stages.num_tasks", "stages.duration_ms", "stages.executor_run_time", "stages.shuffle_fetch_wait_time", "stages.input_bytes",
 				"executors.total_cores", "executors.add_time", "executors.remove_time",
 			},
-			Limit: Limit{0.5, 0.25},
+			Metrics: []string{"spark_stage_cost_seconds_total"},
+			Limit:   Limit{0.5, 0.25},
 			Floors: []Floor{
 				{MinRunTime, 10_000, Milliseconds, "run time of all tasks together without waiting for shuffle blocks, at least"},
 				{MinPartition, 4 * mib, Bytes, "input is not worth to be read in smaller parts (spark.sql.files.openCostInBytes)"},
@@ -192,7 +193,6 @@ func stages() []Rule {
 				job("spark.default.parallelism", "", "if it reads a shuffle of RDDs"),
 				job("spark.sql.files.maxPartitionBytes", "", "if it reads splittable files"),
 			},
-			NotLive: "no metric has the tasks of one stage",
 		},
 		{
 			ID: LargePartition, Title: "Large partitions", Subject: OfStage, Unit: Bytes,
@@ -226,7 +226,7 @@ func stages() []Rule {
 			ID: StageRetries, Title: "Stages run again", Subject: OfApplication, Unit: Count,
 			Signal:  "attempts of stages after the first",
 			Columns: []string{"stages.stage_attempt_id", "stages.failure_reason", "stages.submission_time", "stages.completion_time"},
-			Metrics: []string{"spark_stage_count_total"},
+			Metrics: []string{"spark_stage_count_total", "spark_stage_cost_seconds_total"},
 			Limit:   Limit{1, 3},
 			Basis:   Exact, Route: Page,
 			Sources: []Source{forensics("stage retries"), practices("Spark stage retries")},

@@ -72,6 +72,24 @@ final class ExecutorStatistics {
     return cores;
   }
 
+  /** The core-milliseconds that executors have offered until now. */
+  long offered(long now) {
+    long cores = offered;
+    for (Executor executor : live.values()) {
+      cores += executor.cores * Math.max(0, now - executor.added);
+    }
+    return cores;
+  }
+
+  /** The milliseconds that tasks have run until now, all together. */
+  long ran(long now) {
+    return busy(now) / coresPerTask;
+  }
+
+  private long busy(long now) {
+    return used + coresPerTask * Math.max(0, runningTasks * now - runningSince);
+  }
+
   /** Tells at the end of a stage whether executors were added since the last one ended. */
   boolean warmed() {
     boolean warmed = added > warm;
@@ -130,10 +148,8 @@ final class ExecutorStatistics {
     }
     sampled = now;
     long active = 0;
-    long cores = offered;
     for (Executor executor : live.values()) {
       active += executor.tasks > 0 ? 1 : 0;
-      cores += executor.cores * Math.max(0, now - executor.added);
     }
     out.gauge("spark.executor.count", "{executor}");
     out.point(pending, "state", "pending");
@@ -145,8 +161,8 @@ final class ExecutorStatistics {
       out.point(removed[i], "reason", REASONS[i]);
     }
     out.end();
-    long busy = used + coresPerTask * Math.max(0, runningTasks * now - runningSince);
-    idleBefore = Math.max(idleBefore, cores - busy);
+    long busy = busy(now);
+    idleBefore = Math.max(idleBefore, offered(now) - busy);
     out.sum("spark.executor.core.time", "s", true);
     out.point(busy / 1000.0, "state", "busy");
     out.point(idleBefore / 1000.0, "state", "idle");

@@ -119,6 +119,7 @@ final class Recorder {
       engine.stage(id).shuffles = true;
     }
     tracer.stageSubmitted(id, attempt, submitted, Events.Stages.NAME.text(info));
+    tasks.stageSubmitted(PhaseEngine.key(id, attempt), executors.offered(submitted), executors.ran(submitted));
   }
 
   synchronized void stageCompleted(Object info) {
@@ -127,11 +128,18 @@ final class Recorder {
     long submitted = Events.Stages.SUBMITTED.boxed(info);
     long completed = Events.Stages.COMPLETED.boxed(info);
     String failure = Events.Stages.FAILURE.text(info);
-    engine.stageCompleted(id, attempt, submitted, completed, failure != null, (int) Events.Stages.TASKS.number(info));
+    TaskStatistics.Attempt ended = new TaskStatistics.Attempt();
+    ended.stage = PhaseEngine.key(id, attempt);
+    ended.failed = failure != null;
+    ended.again = attempt > 0;
+    ended.tasks = (int) Events.Stages.TASKS.number(info);
+    ended.submitted = submitted;
+    ended.completed = completed;
+    engine.stageCompleted(id, attempt, submitted, completed, ended.failed, ended.tasks);
     engine.attempt(id, attempt).profile = Events.Stages.PROFILE.number(info);
     tracer.stageCompleted(id, attempt, submitted, completed, failure);
-    long duration = submitted > 0 ? Math.max(0, completed - submitted) : 0;
-    tasks.stageCompleted(PhaseEngine.key(id, attempt), failure != null, duration, executors.cores(), executors.warmed());
+    tasks.stageCompleted(
+        ended, executors.cores(), executors.offered(completed), executors.ran(completed), executors.warmed());
   }
 
   synchronized void taskStart(Object event) {

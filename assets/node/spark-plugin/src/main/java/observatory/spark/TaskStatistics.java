@@ -45,6 +45,20 @@ final class TaskStatistics {
         }
       };
 
+  /** An attempt of a stage that ended. Times are in milliseconds, 0 if they are unknown. */
+  static final class Attempt {
+    long stage;
+    boolean failed;
+    boolean again;
+    int tasks;
+    long submitted;
+    long completed;
+
+    long duration() {
+      return submitted > 0 ? Math.max(0, completed - submitted) : 0;
+    }
+  }
+
   private long memorySpilled;
   private long diskSpilled;
   private long peakMemory;
@@ -62,15 +76,12 @@ final class TaskStatistics {
     long finished = Events.Tasks.FINISHED.number(info);
     long duration = Math.max(0, finished - launched);
     kind.add(duration / 1000.0);
+    Stage ended = of(stage);
+    ended.sums.lasted += duration;
     if (metrics == null) {
       return;
     }
-    Stage ended = stages.get(stage);
-    if (ended == null) {
-      ended = new Stage();
-      stages.put(stage, ended);
-    }
-    addTimes(metrics, duration, gettingResult(info, finished), ended.sums);
+    long overhead = addTimes(metrics, duration, gettingResult(info, finished), ended.sums);
     long inputBefore = bytes[0];
     long read = addBytes(metrics, ended.sums);
     if (read > 0) {
@@ -80,7 +91,24 @@ final class TaskStatistics {
       ended.durations.add(duration);
       ended.shuffled.add(read);
       ended.input.add(bytes[0] - inputBefore);
+      ended.sums.overheads.add(overhead);
     }
+  }
+
+  private Stage of(long stage) {
+    Stage known = stages.get(stage);
+    if (known == null) {
+      known = new Stage();
+      stages.put(stage, known);
+    }
+    return known;
+  }
+
+  /** Takes the core-milliseconds that executors offered, and the milliseconds that tasks ran, before a stage. */
+  void stageSubmitted(long stage, long offered, long ran) {
+    StageCosts.Stage sums = of(stage).sums;
+    sums.offeredBefore = offered;
+    sums.ranBefore = ran;
   }
 
   private static long gettingResult(Object info, long finished) {
@@ -88,8 +116,11 @@ final class TaskStatistics {
     return began > 0 ? Math.max(0, finished - began) : 0;
   }
 
-  /** Spark has milliseconds, but nanoseconds of CPU and of shuffle writes. */
-  private void addTimes(Object metrics, long duration, long gettingResult, StageCosts.Stage sums) {
+  /**
+   * Returns what was not the task's work: its scheduling, deserialization and result. Spark has milliseconds,
+   * but nanoseconds of CPU and of shuffle writes.
+   */
+  private long addTimes(Object metrics, long duration, long gettingResult, StageCosts.Stage sums) {
     long run = Events.Metrics.RUN.number(metrics);
     long deserialize = Events.Metrics.DESERIALIZE.number(metrics);
     long serialize = Events.Metrics.SERIALIZE.number(metrics);
@@ -102,11 +133,13 @@ final class TaskStatistics {
     long fetchWait = Events.Metrics.FETCH_WAIT.number(Events.Metrics.SHUFFLE_READ.value(metrics));
     seconds[5] += fetchWait / 1e3;
     seconds[6] += Events.Metrics.SHUFFLE_WRITE_TIME.number(Events.Metrics.SHUFFLE_WRITE.value(metrics)) / 1e9;
-    seconds[7] += Math.max(0, duration - run - deserialize - serialize - gettingResult) / 1e3;
+    long delay = Math.max(0, duration - run - deserialize - serialize - gettingResult);
+    seconds[7] += delay / 1e3;
     seconds[8] += gettingResult / 1e3;
     sums.run += run;
     sums.gc += gc;
     sums.fetchWait += fetchWait;
+    return delay + deserialize + gettingResult;
   }
 
   private long addBytes(Object metrics, StageCosts.Stage sums) {
@@ -126,20 +159,32 @@ final class TaskStatistics {
     return read;
   }
 
-  /** duration is in milliseconds, 0 if it is unknown; warming and cores are as in {@link StageTail}. */
-  void stageCompleted(long stage, boolean failed, long duration, long cores, boolean warming) {
-    if (failed) {
+  /**
+   * Takes an attempt of a stage that ended, and the cores that there are now. offered and ran are as in
+   * stageSubmitted, until now; warming is as in {@link StageTail}.
+   */
+  void stageCompleted(Attempt attempt, long cores, long offered, long ran, boolean warming) {
+    if (attempt.failed) {
       stagesFailed++;
     } else {
       stagesSucceeded++;
     }
-    Stage ended = stages.remove(stage);
+    if (attempt.again) {
+      costs.ranAgain(attempt.submitted, attempt.completed);
+    }
+    Stage ended = stages.remove(attempt.stage);
     if (ended == null) {
       return;
     }
-    costs.finish(ended.sums, duration);
+    long duration = attempt.duration();
+    StageCosts.Stage sums = ended.sums;
+    if (duration > 0 && sums.offeredBefore >= 0) {
+      sums.cores = (double) (offered - sums.offeredBefore) / duration;
+      sums.others = Math.max(0, (double) (ran - sums.ranBefore - sums.lasted) / duration);
+    }
+    ended.durations.end();
+    costs.finish(sums, ended.durations, attempt.tasks, duration);
     if (ended.durations.count() > 0) {
-      ended.durations.end();
       ended.shuffled.end();
       ended.input.end();
       tail.finish(ended.durations, ended.shuffled, ended.input, duration, cores, warming);
