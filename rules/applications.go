@@ -52,13 +52,13 @@ func applications() []Rule {
 		},
 		{
 			ID: SlowWrite, Title: "Slow writes", Subject: OfApplication, Unit: Share,
-			Signal: "time in which tasks wrote or a write committed, as a share of the wall clock; in the tables without what the stages that " +
-				"write computed",
+			Signal: "time in which tasks wrote or a write committed, without what the stages that write computed, as a share of the wall clock",
 			Columns: []string{
-				"phases.duration_ms", "phases.ratio", "stages.output_bytes", "stages.executor_cpu_time", "stages.executor_run_time",
+				"phases.duration_ms", "phases.ratio", "stages.output_bytes", "stages.output_records", "stages.executor_cpu_time",
+				"stages.executor_run_time",
 				"stages.shuffle_fetch_wait_time", "stages.jvm_gc_time", "stages.duration_ms",
 			},
-			Metrics: []string{"spark_phase_io_write_seconds", "spark_wall_seconds"},
+			Metrics: []string{"spark_phase_io_write_seconds", "spark_stage_write_compute_seconds_total", "spark_wall_seconds"},
 			Limit:   Limit{0.3, 0.5},
 			Floors:  []Floor{{MinPhase, 60_000, Milliseconds, "time of writing, at least"}},
 			Basis:   Exact, Route: Note, Sources: own(),

@@ -123,9 +123,10 @@ func (r Rule) query() Query {
 	case ResourceWait:
 		return Query{Value: gauged("spark_resource_wait_seconds"), Impact: gauged("spark_resource_wait_seconds")}
 	case SlowWrite:
-		return r.ofPhase("spark_phase_io_write_seconds")
+		wrote := "clamp_min(" + gauged("spark_phase_io_write_seconds") + " - " + counted("spark_stage_write_compute_seconds_total") + ", 0)"
+		return r.ofTime(wrote)
 	case DriverBound:
-		return r.ofPhase("spark_phase_driver_seconds")
+		return r.ofTime(gauged("spark_phase_driver_seconds"))
 	case RenameCommit:
 		return Query{Value: counted("hadoop_s3a_object_copy_requests_total") + " > 0"}
 	case S3Throttled:
@@ -139,9 +140,9 @@ func atLeast(expression, other string, floor float64) string {
 	return fmt.Sprintf("(%s) and %s ((%s) >= %v)", expression, onKey, other, floor)
 }
 
-// ofPhase judges a phase as a share of the wall clock.
-func (r Rule) ofPhase(metric string) Query {
-	return Query{Value: atLeast(gauged(metric)+" / "+wall, gauged(metric), r.Floor(MinPhase)/1e3), Impact: gauged(metric)}
+// ofTime judges a time as a share of the wall clock.
+func (r Rule) ofTime(seconds string) Query {
+	return Query{Value: atLeast(seconds+" / "+wall, seconds, r.Floor(MinPhase)/1e3), Impact: seconds}
 }
 
 // skewed judges the worst stage; the impact is of all skewed stages.

@@ -3,6 +3,7 @@ package rules_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,11 @@ func liveCases() map[rules.ID]liveCase {
 		wallSeconds, perHour    = 1000.0, 3600.0
 		tasksFailed, tasksEnded = 10.0, 100.0
 	)
+	writing := ofPhase(rules.SlowWrite, wrote) // of what is more than its stages computed
+	for _, all := range append(slices.Collect(maps.Values(writing.others)), writing.at) {
+		all[wrote] += 100
+		all[`spark_stage_write_compute_seconds_total`] = 100
+	}
 	skew, failures := rules.Get(rules.Skew), rules.Get(rules.FailedTasks)
 	idleCores := rules.Get(rules.IdleCores)
 	skewed := samples{wallClock: wallSeconds, tail: 20, ratio: skew.Warn}
@@ -88,7 +94,7 @@ func liveCases() map[rules.ID]liveCase {
 	return map[rules.ID]liveCase{
 		rules.GC:          ofStages(rules.GC),
 		rules.FetchWait:   ofStages(rules.FetchWait),
-		rules.SlowWrite:   ofPhase(rules.SlowWrite, "spark_phase_io_write_seconds"),
+		rules.SlowWrite:   writing,
 		rules.DriverBound: ofPhase(rules.DriverBound, "spark_phase_driver_seconds"),
 		rules.Skew: {skewed, 20, map[string]samples{
 			"no time lost": skewed.with(tail, 0), "below": skewed.with(ratio, skew.Warn-0.1), "a long job": skewed.with(wallClock, 100_000),

@@ -41,9 +41,10 @@ func queries() []Rule {
 		},
 		{
 			ID: SmallFilesWritten, Title: "Small files written", Subject: OfSQL, Unit: Bytes,
-			Signal: "mean size of the files that a write made",
+			Signal: "mean size of the files that a write made; where Spark does not know it, of what the writing tasks read for each file",
 			Columns: []string{
 				"sql_nodes.metric", "sql_nodes.value", "sql.duration_ms", "sql.job_ids", "jobs.stage_ids", "stages.output_bytes",
+				"stages.output_records", "stages.input_bytes", "stages.shuffle_read_bytes",
 			},
 			Limit:  Limit{3 * mib, mib},
 			Floors: []Floor{{MinFiles, 100, Count, "files, more than"}, minSQL()},
@@ -91,11 +92,16 @@ func queries() []Rule {
 		},
 		{
 			ID: PythonUDF, Title: "Time in Python", Subject: OfSQL, Unit: Share,
-			Signal:  "time to run Python workers as a share of the run time of the execution's stages",
-			Columns: []string{"sql_nodes.metric", "sql_nodes.value", "sql.job_ids", "sql.duration_ms", "jobs.stage_ids", "stages.executor_run_time"},
-			Limit:   Limit{0.3, 0.6},
-			Floors:  []Floor{{MinRunTime, 10_000, Milliseconds, "run time of the execution's stages together, at least"}},
-			Basis:   Shared, Route: Note, Sources: own(),
+			Signal: "time to run Python workers as a share of the run time of the execution's stages; before Spark 4, which measures it, the " +
+				"time in which tasks of these stages, if they do not write, neither computed in the JVM, nor collected garbage, nor waited for a shuffle",
+			Columns: []string{
+				"sql_nodes.node_name", "sql_nodes.metric", "sql_nodes.value", "sql.job_ids", "sql.duration_ms", "jobs.stage_ids",
+				"stages.executor_run_time", "stages.executor_cpu_time", "stages.jvm_gc_time", "stages.shuffle_fetch_wait_time",
+				"stages.shuffle_write_time", "stages.output_bytes", "stages.output_records",
+			},
+			Limit:  Limit{0.3, 0.6},
+			Floors: []Floor{{MinRunTime, 10_000, Milliseconds, "run time of the execution's stages together, at least"}},
+			Basis:  Shared, Route: Note, Sources: own(),
 			Changes: []Change{
 				job("spark.sql.execution.arrow.pyspark.enabled", "true", "for pandas UDFs and toPandas; built-in functions need no Python"),
 			},

@@ -52,7 +52,7 @@ func TestPluginCountsWhatStagesCost(t *testing.T) {
 	var got strings.Builder
 	for line := range strings.Lines(pluginMain(t, "Costs")) {
 		if !strings.HasSuffix(line, " = 0.0\n") {
-			got.WriteString(strings.TrimPrefix(line, "spark.stage.cost "))
+			got.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "spark.stage."), "cost "))
 		}
 	}
 	require.Equal(t, `below
@@ -84,5 +84,8 @@ one task, others on three
 low_parallelism = 25.0
 ran again
 stage_retries = 5.0
+reads
+writes
+write.compute = 5.0
 `, got.String())
 }

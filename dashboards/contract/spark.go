@@ -113,6 +113,8 @@ func taskMetrics() []Metric {
 		spark("spark_stage_count_total", "spark.stage.count", Counter, "{stage}", "Stage attempts that ended: success or failed.", "outcome"),
 		spark("spark_stage_tail_seconds_total", "spark.stage.tail", Counter, "s",
 			"Time by which the longest task of each skewed stage exceeded the stage's median one; stages are skewed by the rule skew."),
+		spark("spark_stage_write_compute_seconds_total", "spark.stage.write.compute", Counter, "s",
+			"Time of stages that write in which their tasks computed, collected garbage or waited for a shuffle: a share of each stage's duration."),
 		spark("spark_stage_cost_seconds_total", "spark.stage.cost", Counter, "s",
 			"What a rule's finding cost the stages that ended beyond the rule's limit: a share of each stage's duration, or all of an attempt after the first.", "rule"),
 		s3,

@@ -24,7 +24,8 @@ type application struct {
 	runTime  float64           // milliseconds of all tasks
 	computed float64           // milliseconds of stages that write, as far as their tasks computed or waited for shuffles
 	runTimes map[int64]float64 // the same by stage
-	outputs  map[int64]int64   // bytes that the tasks of a stage wrote
+	outside  map[int64]float64 // the part in which they did not compute in the JVM, nor collect garbage, nor wait for a shuffle
+	outputs  map[int64]output  // of stages that write
 	retries  []attempt         // of stages, after the first
 	failure  map[int64]string  // why the latest attempt of a stage failed
 	cause    string            // why the last stage or SQL execution that failed did
@@ -34,6 +35,10 @@ type application struct {
 	presences  []presence   // of stages
 	sequential []sequential // stages with few tasks
 }
+
+// output has the bytes that tasks wrote, and those that they read for it. Spark knows of no byte
+// written where S3A's magic committer completes the files later.
+type output struct{ written, read int64 }
 
 // attempt is an attempt of a stage that was not the first.
 type attempt struct {
@@ -46,7 +51,7 @@ func newApplication(rows Rows) (*application, error) {
 	a := &application{
 		Application: rows.Application, release: rows.Release,
 		settings: map[string]string{}, phases: map[string]tables.Phase{}, missing: map[rules.ID]string{},
-		failure: map[int64]string{}, runTimes: map[int64]float64{}, outputs: map[int64]int64{},
+		failure: map[int64]string{}, runTimes: map[int64]float64{}, outside: map[int64]float64{}, outputs: map[int64]output{},
 		found: found{wall: rows.Application.DurationMillis, rules: map[rules.ID]*ofRule{}},
 	}
 	for row, err := range rows.Environment {
@@ -88,12 +93,13 @@ func (a *application) warms(s *stage) bool {
 func (a *application) sum(s *stage) {
 	a.runTime += float64(s.ExecutorRunTime)
 	a.runTimes[s.StageID] += float64(s.ExecutorRunTime)
-	if s.OutputBytes > 0 { // few stages write
-		a.outputs[s.StageID] += s.OutputBytes
-	}
-	if s.OutputBytes > 0 && s.ExecutorRunTime > 0 {
-		computed := float64(s.ExecutorCPUTime)/nanos + float64(s.ShuffleFetchWaitTime+s.JVMGCTime)
-		a.computed += min(1, computed/float64(s.ExecutorRunTime)) * float64(known(s.DurationMillis))
+	computed := float64(s.ExecutorCPUTime)/nanos + float64(s.ShuffleFetchWaitTime+s.JVMGCTime)
+	a.outside[s.StageID] += max(0, float64(s.ExecutorRunTime)-computed-float64(s.ShuffleWriteTime)/nanos)
+	if s.OutputBytes > 0 || s.OutputRecords > 0 {
+		o := a.outputs[s.StageID]
+		o.written, o.read = o.written+s.OutputBytes, o.read+s.InputBytes+s.ShuffleReadBytes
+		a.outputs[s.StageID] = o
+		a.computed += min(1, computed/max(1, float64(s.ExecutorRunTime))) * float64(known(s.DurationMillis))
 	}
 	if s.StageAttemptID > 0 {
 		a.retries = append(a.retries, attempt{s.Stage, s.SubmissionTime, s.CompletionTime, a.failure[s.StageID]})

@@ -419,6 +419,30 @@ func TestFilesOfTheMagicCommitter(t *testing.T) {
 	require.InDelta(t, mib, *found[rules.SmallFilesWritten][0].Value, 0)
 }
 
+// Before Spark 4, which measures Python's time, it is what tasks did not do in the JVM.
+func TestPythonBeforeSpark4(t *testing.T) {
+	rule := rules.Get(rules.PythonUDF)
+	udf := func(worked float64) *world { // in the JVM, as a share of the run time
+		w := healthy()
+		w.operator(1, "ArrowEvalPython", "number of output rows", 1000)
+		s, _ := w.stage()
+		s.ExecutorRunTime = 10 * minute
+		s.ExecutorCPUTime = int64(worked / 2 * 10 * minute * 1e6)
+		s.JVMGCTime, s.ShuffleFetchWaitTime, s.ShuffleWriteTime = int64(worked/2*9*minute), int64(worked/2*1*minute)-1000, 1000*1e6
+		return w
+	}
+	found, _ := udf(1 - rule.Warn).judge(t)
+	require.Len(t, found[rule.ID], 1)
+	require.InDelta(t, rule.Warn, *found[rule.ID][0].Value, 1e-6)
+	require.Contains(t, found[rule.ID][0].Summary, "did not compute in the JVM for 30 %")
+	found, _ = udf(1 - rule.Warn + 0.001).judge(t)
+	require.Empty(t, found[rule.ID])
+	w := udf(0)
+	w.nodes[len(w.nodes)-1].NodeName = "HashAggregate"
+	found, _ = w.judge(t)
+	require.Empty(t, found[rule.ID], "it ran no Python")
+}
+
 // A value at the critical limit says so, and an event is then critical.
 func TestCriticalLimits(t *testing.T) {
 	w := healthy()

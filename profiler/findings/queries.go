@@ -1,8 +1,10 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,7 +66,7 @@ func (a *application) queries(rows Rows) error {
 		for _, judge := range []func(*application, *execution){smallFilesRead, smallFilesWritten, slowCommit, largeBroadcasts, crossJoins} {
 			judge(a, x)
 		}
-		if x.sum(pythonTime, anyOperator) > 0 || slices.ContainsFunc(x.operators, func(o operator) bool { return a.unsized(x, o) }) {
+		if slices.ContainsFunc(x.operators, runsPython) || slices.ContainsFunc(x.operators, func(o operator) bool { return a.unsized(x, o) }) {
 			pending = append(pending, *x)
 		}
 	}
@@ -195,16 +197,22 @@ func smallFilesRead(a *application, x *execution) {
 
 func smallFilesWritten(a *application, x *execution) {
 	for _, o := range x.operators {
-		a.filesWritten(x, o)
+		a.filesWritten(x, o, false)
 	}
 }
 
-func (a *application) filesWritten(x *execution, o operator) {
+// filesWritten judges the size of the files that an operator wrote; estimated if it is that of
+// what their tasks read.
+func (a *application) filesWritten(x *execution, o operator, estimated bool) {
 	f := smallFiles(a, x, rules.SmallFilesWritten, o, filesWritten, bytesWritten)
 	if f == nil {
 		return
 	}
 	f.Summary = fmt.Sprintf("%q of %s wrote %s files of %s on average.", o.name, x.name(), count(o.metrics[filesWritten]), size(*f.Value))
+	if estimated {
+		f.Summary = fmt.Sprintf("%q of %s wrote %s files, for each of which its tasks read %s. Spark does not know the sizes of files that "+
+			"S3A's magic committer completes.", o.name, x.name(), count(o.metrics[filesWritten]), size(*f.Value))
+	}
 	f.Advice = "Add the hint /*+ REBALANCE(columns) */ with the partition columns, or call repartition by them, before the write; each " +
 		"task writes a file per partition that it has rows of. spark.sql.maxRecordsPerFile only makes files smaller."
 	a.found.add(f)
@@ -279,11 +287,33 @@ func crossJoins(a *application, x *execution) {
 	}
 }
 
-// pythonTime judges an execution whose operators ran Python, by its jobs' stages.
+// runsPython reports whether an operator runs functions in Python workers: BatchEvalPython,
+// ArrowEvalPython, FlatMapGroupsInPandas, PythonMapInArrow and the like.
+func runsPython(o operator) bool {
+	_, timed := o.metrics[pythonTime]
+	return timed || strings.Contains(o.name, "Python") || strings.Contains(o.name, "InPandas") || strings.Contains(o.name, "InArrow")
+}
+
+// pythonTime judges an execution whose operators ran Python, by its jobs' stages. Spark measures
+// Python's time from 4.0 on. Before, it is at most the time in which the tasks neither computed in
+// the JVM, nor collected garbage, nor waited for a shuffle. Tasks that write wait for the store, too:
+// their stages do not count unless all stages write.
 func (a *application) pythonTime(x *execution, stages map[int64]bool) {
-	python, run := float64(x.sum(pythonTime, anyOperator)), 0.0
+	if !slices.ContainsFunc(x.operators, runsPython) || a.missing[rules.PythonUDF] != "" {
+		return
+	}
+	python, run, outside, writing := float64(x.sum(pythonTime, anyOperator)), 0.0, 0.0, 0.0
 	for stage := range stages {
 		run += a.runTimes[stage]
+		if _, writes := a.outputs[stage]; writes {
+			writing += a.outside[stage]
+		} else {
+			outside += a.outside[stage]
+		}
+	}
+	measured := python > 0
+	if !measured {
+		python = cmp.Or(outside, writing)
 	}
 	if python <= 0 || run < rules.Get(rules.PythonUDF).Floor(rules.MinRunTime) {
 		return
@@ -293,8 +323,20 @@ func (a *application) pythonTime(x *execution, stages map[int64]bool) {
 		return
 	}
 	costs(f, *f.Value*float64(known(x.DurationMillis)))
-	cite(f, nodesTable, fmt.Sprintf("sql_id=%d,metric=%s", x.SQLID, pythonTime), "sum(value)", int64(python))
-	f.Summary = fmt.Sprintf("Python took %s of the tasks' time of %s: %s of %s.", percent(*f.Value), x.name(), millis(python), millis(run))
+	if measured {
+		cite(f, nodesTable, fmt.Sprintf("sql_id=%d,metric=%s", x.SQLID, pythonTime), "sum(value)", int64(python))
+		f.Summary = fmt.Sprintf("Python took %s of the tasks' time of %s: %s of %s.", percent(*f.Value), x.name(), millis(python), millis(run))
+	} else {
+		for _, stage := range slices.Sorted(maps.Keys(stages)) {
+			cite(f, stagesTable, fmt.Sprintf("stage_id=%d", stage), "sum(executor_run_time)", int64(a.runTimes[stage]))
+		}
+		others := "reading and writing"
+		if outside > 0 {
+			others = "reading"
+		}
+		f.Summary = fmt.Sprintf("The tasks of %s, which runs Python functions, did not compute in the JVM for %s of their time: %s of %s. "+
+			"Python took it, or %s.", x.name(), percent(*f.Value), millis(python), millis(run), others)
+	}
 	f.Advice = "Replace Python UDFs by built-in functions, which run in the JVM; else by pandas UDFs, which take batches."
 	a.change(f, "spark.sql.execution.arrow.pyspark.enabled", "")
 	a.found.add(f)
@@ -310,14 +352,15 @@ func (a *application) unsized(x *execution, o operator) bool {
 
 // smallOutput judges the files that an execution wrote by what the tasks of its stages wrote.
 func (a *application) smallOutput(x *execution, stages map[int64]bool) {
-	output := int64(0)
+	var all output
 	for stage := range stages {
-		output += a.outputs[stage]
+		all.written += a.outputs[stage].written
+		all.read += a.outputs[stage].read
 	}
 	for _, o := range x.operators {
-		if output > 0 && a.unsized(x, o) {
-			o.metrics[bytesWritten] = output
-			a.filesWritten(x, o)
+		if a.unsized(x, o) {
+			o.metrics[bytesWritten] = cmp.Or(all.written, all.read)
+			a.filesWritten(x, o, all.written == 0)
 		}
 	}
 }

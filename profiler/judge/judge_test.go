@@ -147,6 +147,9 @@ func critical() map[string]map[rules.ID]string {
 			rules.SlowWrite:      "an hour of two in which tasks write or commit",
 			rules.LowParallelism: "one task of 37 minutes beside an idle core",
 		},
+		"failures, Spark 3.5": {
+			rules.PythonUDF: "its first UDF: starting Python took 39 of its tasks' 41 s, for a thousand rows",
+		},
 		"driver-bound":   {rules.DriverBound: "two minutes in which no job ran"},
 		"no-executors":   {rules.ResourceWait: "it never had an executor"},
 		"retries":        {rules.StageRetries: "ten seconds of forty repeat a lost stage"},

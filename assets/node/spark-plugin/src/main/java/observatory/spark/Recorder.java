@@ -170,7 +170,7 @@ final class Recorder {
       engine.stage(stage).shuffles = true; // all tasks of a stage are of one type
     }
     executors.taskEnded(Events.Tasks.EXECUTOR.text(info), launched, finished, ran);
-    tasks.taskEnd(PhaseEngine.key(stage, attempt), info, metrics, outcome, kinds.of(engine, stage, result, wrote));
+    tasks.taskEnd(PhaseEngine.key(stage, attempt), info, metrics, outcome, wrote, kinds.of(engine, stage, result, wrote));
   }
 
   synchronized void sqlStart(Object event) {

@@ -4,7 +4,8 @@ import observatory.launcher.Signals;
 
 /**
  * What stages cost that are beyond the limits of the project's table of rules, as they are judged from the
- * history: a share of each stage's duration, or all of it for one that ran again.
+ * history: a share of each stage's duration, or all of it for one that ran again. And what stages that write
+ * computed, which is no cost of writing.
  */
 final class StageCosts {
   private static final double MIN_RUN = 10_000;
@@ -21,12 +22,15 @@ final class StageCosts {
   private double spill;
   private double tinyTasks;
   private double lowParallelism;
+  private double writeCompute;
   private double retries;
   private long retriedUntil;
 
   /** A stage's attempt: the sums of its tasks, in milliseconds and bytes. */
   static final class Stage {
     long run;
+    long cpu;
+    boolean writes;
     long lasted; // whether they succeeded or not, from their launch to their end
     long gc;
     long fetchWait;
@@ -61,6 +65,9 @@ final class StageCosts {
     if (stage.largestSpill >= SPILL) {
       double twice = 2.0 * stage.spilled; // it is written and read
       spill += twice / (twice + stage.moved) * duration;
+    }
+    if (stage.writes) {
+      writeCompute += Math.min(1, (stage.cpu + stage.gc + stage.fetchWait) / Math.max(1.0, stage.run)) * duration;
     }
     tinyTasks += overhead(stage, durations) * duration;
     lowParallelism += idleShare(stage, tasks) * duration;
@@ -97,6 +104,9 @@ final class StageCosts {
   }
 
   void write(Signals.MetricWriter out) {
+    out.sum("spark.stage.write.compute", "s", true);
+    out.point(writeCompute / 1e3);
+    out.end();
     out.sum("spark.stage.cost", "s", true);
     out.point(gc / 1e3, "rule", "gc");
     out.point(fetchWait / 1e3, "rule", "fetch_wait");

@@ -70,7 +70,7 @@ final class TaskStatistics {
   }
 
   /** metrics may be null: a lost executor's task has none. kind is where its duration goes. */
-  void taskEnd(long stage, Object info, Object metrics, int outcome, Histogram kind) {
+  void taskEnd(long stage, Object info, Object metrics, int outcome, boolean wrote, Histogram kind) {
     outcomes[outcome]++;
     long launched = Events.Tasks.LAUNCHED.number(info);
     long finished = Events.Tasks.FINISHED.number(info);
@@ -78,6 +78,7 @@ final class TaskStatistics {
     kind.add(duration / 1000.0);
     Stage ended = of(stage);
     ended.sums.lasted += duration;
+    ended.sums.writes |= wrote;
     if (metrics == null) {
       return;
     }
@@ -125,7 +126,8 @@ final class TaskStatistics {
     long deserialize = Events.Metrics.DESERIALIZE.number(metrics);
     long serialize = Events.Metrics.SERIALIZE.number(metrics);
     seconds[0] += run / 1e3;
-    seconds[1] += Events.Metrics.CPU.number(metrics) / 1e9;
+    long cpu = Events.Metrics.CPU.number(metrics);
+    seconds[1] += cpu / 1e9;
     long gc = Events.Metrics.GC.number(metrics);
     seconds[2] += gc / 1e3;
     seconds[3] += deserialize / 1e3;
@@ -137,6 +139,7 @@ final class TaskStatistics {
     seconds[7] += delay / 1e3;
     seconds[8] += gettingResult / 1e3;
     sums.run += run;
+    sums.cpu += cpu / 1_000_000;
     sums.gc += gc;
     sums.fetchWait += fetchWait;
     return delay + deserialize + gettingResult;

@@ -11,6 +11,7 @@ public final class Costs {
     new Costs().tiny();
     new Costs().parallelism();
     new Costs().retries();
+    new Costs().writes();
   }
 
   private void shares() {
@@ -70,6 +71,17 @@ public final class Costs {
     costs.ranAgain(2_000, 6_000); // at the same time
     costs.ranAgain(0, 9_000);
     finish("ran again", new StageCosts.Stage(), 0, 0, 1);
+  }
+
+  private void writes() {
+    StageCosts.Stage stage = new StageCosts.Stage();
+    stage.run = 8_000;
+    stage.cpu = 1_000;
+    stage.gc = 500;
+    stage.fetchWait = 500;
+    finish("reads", stage, 0, 0, 1);
+    stage.writes = true;
+    finish("writes", stage, 0, 0, 1);
   }
 
   /** The stage lasts 20 s; so many of its tasks succeeded, each after so many milliseconds. */
