@@ -9,7 +9,7 @@ import "embed"
 //go:embed orders.py
 var Orders []byte
 
-// Sick are the jobs in the folder sick, each of which a rule of package rules finds slow.
+// Sick are the jobs in the folder sick, each of which rules of package rules find slow.
 //
 //go:embed sick/*.py
 var Sick embed.FS

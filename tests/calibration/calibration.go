@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -42,11 +43,12 @@ type Run struct {
 	Waited int64      `json:"waited_ms"` // in the phases submit and resource_wait
 	CPU    int64      `json:"cpu_ms"`    // of the tasks, which other work on the machine changes little
 	Fired  []rules.ID `json:"fired"`     // rules in the order of their first findings
+	Live   []rules.ID `json:"live"`      // rules that found something by the metrics, in the order of their costs
 }
 
-// RunOf returns what was found in a run.
-func RunOf(j Judged) Run {
-	r := Run{Fired: []rules.ID{}, Waited: j.Phases[platform.PhaseSubmit] + j.Phases[platform.PhaseResourceWait], CPU: j.CPU}
+// RunOf returns what was found in a run, by its log and by its metrics.
+func RunOf(j Judged, live []rules.ID) Run {
+	r := Run{Fired: []rules.ID{}, Live: live, Waited: j.Phases[platform.PhaseSubmit] + j.Phases[platform.PhaseResourceWait], CPU: j.CPU}
 	if j.Application.DurationMillis != nil {
 		r.Wall = *j.Application.DurationMillis
 	}
@@ -66,14 +68,25 @@ func (j Judged) First() *tables.Finding {
 	return &j.Findings[0]
 }
 
-// Of returns the most costly finding of a rule; nil if there is none.
-func (j Judged) Of(id rules.ID) *tables.Finding {
-	for i := range j.Findings {
-		if j.Findings[i].Finding == string(id) {
-			return &j.Findings[i]
+// Claimed returns the impact of all findings of rules, in milliseconds, and what they advise, of
+// each property the value of the most costly finding.
+func (j Judged) Claimed(ids ...rules.ID) (impact int64, changes []string) {
+	advised := map[string]bool{}
+	for _, f := range j.Findings {
+		if !slices.Contains(ids, rules.ID(f.Finding)) {
+			continue
+		}
+		if f.Impact != nil {
+			impact += *f.Impact
+		}
+		for _, change := range f.Changes {
+			if property, _, _ := strings.Cut(change, "="); !advised[property] {
+				advised[property] = true
+				changes = append(changes, change)
+			}
 		}
 	}
-	return nil
+	return impact, changes
 }
 
 // LogOf returns the file of the event log of a run, sick or cured, in this folder.

@@ -26,8 +26,12 @@ func Reference(pairs []Pair, results map[string]Result) string {
 		if !run {
 			continue
 		}
-		fmt.Fprintf(&page, "| [%s.py](../../examples/jobs/sick/%s.py) | %s | [`%s`](rules.md#%s) | %s | %s | %s | %s | %s | %.2f | %s | %s |\n",
-			p.Name, p.Name, p.Recipe, p.Rule, p.Rule, strings.Join(p.changed(r), "<br>"), seconds(r.Sick.Wall), seconds(r.Cured.Wall),
+		var links []string
+		for _, id := range p.Rules() {
+			links = append(links, fmt.Sprintf("[`%s`](rules.md#%s)", id, id))
+		}
+		fmt.Fprintf(&page, "| [%s.py](../../examples/jobs/sick/%s.py) | %s | %s | %s | %s | %s | %s | %s | %.2f | %s | %s |\n",
+			p.Name, p.Name, p.Recipe, strings.Join(links, ", "), strings.Join(p.changed(r), "<br>"), seconds(r.Sick.Wall), seconds(r.Cured.Wall),
 			seconds(r.Claimed), seconds(r.Saved()), r.ratio(), seconds(r.Sick.CPU), seconds(r.Cured.CPU))
 	}
 	page.WriteString("\n")
@@ -36,20 +40,21 @@ func Reference(pairs []Pair, results map[string]Result) string {
 			fmt.Fprintf(&page, "- %s: %s\n", p.Name, p.Note)
 		}
 	}
-	page.WriteString("\n## Which rules fire\n\n")
-	writeMatrix(&page, pairs, results)
+	page.WriteString("\n## Which rules fire\n\n1 is the first finding of a run. Rules that fire on no run are left out.\n\nIn the tables:\n\n")
+	writeMatrix(&page, pairs, results, func(r Run) []rules.ID { return r.Fired })
+	page.WriteString("\nLive, by the metrics that each run left in VictoriaMetrics; its findings with a time come first:\n\n")
+	writeMatrix(&page, pairs, results, func(r Run) []rules.ID { return r.Live })
 	return page.String()
 }
 
 const opening = "# Calibration\n\n" +
 	"Rendered from tests/calibration; `OBSERVATORY_LONG=1 go test ./tests/phases -run TestSickAndCured -args -update` runs the\n" +
 	"jobs again and records what they show, then `go test ./tests/calibration -update` renders this page.\n\n" +
-	"Each job is slow for one reason. It ran twice on the same YARN, on a machine with two cores and little other work: as it\n" +
-	"is, and with exactly what the first finding about it advises. Before and after are the wall clock. Claimed is the impact of\n" +
-	"that finding, an upper bound of what can be saved; saved is by how much the second run was shorter without the time in\n" +
-	"which both waited for YARN, unless the job is about that. CPU is that of the tasks.\n\n" +
-	"Each job ran once as it is and once cured, and runs of the same job differ by some seconds: a second sitting had the ratios\n" +
-	"0.05 for spill, -1.44 for shuffle and 1.16 for gc. Ratios of claims below ten seconds therefore show little.\n\n"
+	"Each job is slow for one reason, the last one for three. It ran twice on the same YARN, on a machine with two cores and\n" +
+	"little other work: as it is, and with exactly what the findings of its rules advise. Before and after are the wall clock.\n" +
+	"Claimed is the impact of these findings, an upper bound of what can be saved; saved is by how much the second run was\n" +
+	"shorter without the time in which both waited for YARN, unless the job is about that. CPU is that of the tasks. Runs of the\n" +
+	"same job differ by up to five seconds, so that most do their work several times in a run.\n\n"
 
 // changed returns what the cured run had that the sick one had not.
 func (p Pair) changed(r Result) (all []string) {
@@ -73,16 +78,16 @@ func (r Result) ratio() float64 { return float64(r.Saved()) / float64(max(1, r.C
 func seconds(ms int64) string { return fmt.Sprintf("%.1f s", float64(ms)/1000) }
 
 // writeMatrix writes which rules fire on each run.
-func writeMatrix(page *strings.Builder, pairs []Pair, results map[string]Result) {
+func writeMatrix(page *strings.Builder, pairs []Pair, results map[string]Result, of func(Run) []rules.ID) {
 	var fired []rules.ID
 	for _, rule := range rules.All() {
 		if slices.ContainsFunc(pairs, func(p Pair) bool {
-			return slices.Contains(results[p.Name].Sick.Fired, rule.ID) || slices.Contains(results[p.Name].Cured.Fired, rule.ID)
+			return slices.Contains(of(results[p.Name].Sick), rule.ID) || slices.Contains(of(results[p.Name].Cured), rule.ID)
 		}) {
 			fired = append(fired, rule.ID)
 		}
 	}
-	page.WriteString("1 is the first finding of a run. Rules that fire on no run are left out.\n\n| Run |")
+	page.WriteString("| Run |")
 	for _, id := range fired {
 		fmt.Fprintf(page, " `%s` |", id)
 	}
@@ -92,11 +97,11 @@ func writeMatrix(page *strings.Builder, pairs []Pair, results map[string]Result)
 		if !run {
 			continue
 		}
-		for i, of := range []Run{r.Sick, r.Cured} {
+		for i, run := range []Run{r.Sick, r.Cured} {
 			fmt.Fprintf(page, "| %s, %s |", p.Name, []string{"sick", "cured"}[i])
 			for _, id := range fired {
 				place := ""
-				if n := slices.Index(of.Fired, id); n >= 0 {
+				if n := slices.Index(of(run), id); n >= 0 {
 					place = fmt.Sprint(n + 1)
 				}
 				fmt.Fprintf(page, " %s |", place)

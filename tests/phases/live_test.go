@@ -1,8 +1,10 @@
 package phases_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +26,8 @@ const (
 // requireLive requires that the rules with both halves judge the run by its metrics, on a real
 // store, as they do by its log: the same findings, with the same cost. An ordinary run only
 // prints them: on a busy machine what is close to a limit is now and then on its other side.
-func (r *run) requireLive(t *testing.T, judged calibration.Judged) {
+// It returns the rules that find something live, those that claim most time first.
+func (r *run) requireLive(t *testing.T, judged calibration.Judged) (fired []rules.ID) {
 	t.Helper()
 	id := r.application(t)
 	r.awaitEnd(t, id)
@@ -41,6 +44,7 @@ func (r *run) requireLive(t *testing.T, judged calibration.Judged) {
 		}
 	}
 	var differences []string
+	claims := map[rules.ID]float64{} // live, in seconds
 	for _, rule := range rules.All() {
 		if rule.Query == (rules.Query{}) || len(rule.Columns) == 0 || rule.Live != nil && rule.Query.Impact == "" {
 			continue // it has one half, or its halves judge different signals
@@ -49,6 +53,10 @@ func (r *run) requireLive(t *testing.T, judged calibration.Judged) {
 		require.LessOrEqual(t, len(found), 1)
 		if len(found) == 1 {
 			live = found[0].Number
+			fired = append(fired, rule.ID)
+			if rule.Query.Impact != "" {
+				claims[rule.ID] = live
+			}
 		}
 		cost, has := costs[rule.ID]
 		bar := 0.0                   // of what is counted
@@ -65,4 +73,6 @@ func (r *run) requireLive(t *testing.T, judged calibration.Judged) {
 	if text := strings.Join(differences, "\n"); text != "" && testenv.Long() {
 		t.Errorf("%s: %s", r.name, text)
 	}
+	slices.SortStableFunc(fired, func(a, b rules.ID) int { return cmp.Compare(claims[b], claims[a]) })
+	return fired
 }
