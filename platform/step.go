@@ -82,6 +82,8 @@ const (
 	StepName  Label = "emr.step.name"
 	StepState Label = "emr.step.state" // as EMR writes it: COMPLETED, FAILED, …
 	StepApps  Label = "emr.step.application_ids"
+	// StepVerdicts has, for each application, where its time went and what cost most.
+	StepVerdicts Label = "emr.step.verdicts"
 )
 
 // Metrics of steps, as they are emitted, and their labels.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/verdict"
 )
 
 // ApplicationPhases says where the wall clock of a step's application went, so far or
@@ -24,6 +25,15 @@ type ApplicationPhases struct {
 	Ended         bool                       `json:"ended"`                 // its driver has said so: the phases are final
 	Approximate   bool                       `json:"approximate,omitempty"` // events are missing, or the driver was killed
 	Timeline      string                     `json:"timeline,omitempty"`    // URL of its dashboard, if the client reaches it
+	Verdict       *verdict.Verdict           `json:"verdict,omitempty"`     // what the rules find, by its metrics
+}
+
+// String is the line of the phases with the clause of the verdict.
+func (p ApplicationPhases) String() string {
+	if p.Verdict == nil {
+		return p.Line
+	}
+	return p.Line + "; " + p.Verdict.Text
 }
 
 // sumTolerance is how much the phases may differ from the wall clock that they add up
@@ -73,9 +83,9 @@ func (s Source) addReported(ctx context.Context, steps []Step) error {
 	return nil
 }
 
-// addPhases adds the phases of the steps' applications. It leaves an application out
-// whose driver sends none, or not all of them.
-func (s Source) addPhases(ctx context.Context, steps []Step) error {
+// AddPhases adds the phases of the steps' applications, and what the rules find in them. It
+// leaves an application out whose driver sends no phases, or not all of them.
+func (s Source) AddPhases(ctx context.Context, steps []Step) error {
 	if err := s.addReported(ctx, steps); err != nil {
 		return err
 	}
@@ -107,7 +117,7 @@ func (s Source) addPhases(ctx context.Context, steps []Step) error {
 			}
 		}
 	}
-	return nil
+	return s.addVerdicts(ctx, steps, time.Since(since)+stepMargin)
 }
 
 // sampleTime names the time of a driver's last sample among its metrics.
@@ -271,7 +281,7 @@ func (s Source) readPhases(ctx context.Context, step Step) (Status, error) {
 	if err := s.AddApplications(ctx, steps); err != nil {
 		return Status{}, fmt.Errorf("read the applications of step %s: %w", step.ID, err)
 	}
-	if err := s.addPhases(ctx, steps); err != nil {
+	if err := s.AddPhases(ctx, steps); err != nil {
 		return Status{}, fmt.Errorf("read the phases of step %s: %w", step.ID, err)
 	}
 	read := Status{Control: s.Config.Control, Steps: steps}

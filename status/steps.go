@@ -229,7 +229,7 @@ func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step
 	if err := s.AddCauses(ctx, steps); err != nil {
 		errs = append(errs, fmt.Errorf("read why steps failed: %w", err))
 	}
-	if err := s.addPhases(ctx, steps); err != nil {
+	if err := s.AddPhases(ctx, steps); err != nil {
 		errs = append(errs, fmt.Errorf("read the phases of the steps: %w", err))
 	}
 	for _, err := range errs {

@@ -36,6 +36,9 @@ func TestSubmitReportsPhasesAfterStepEnds(t *testing.T) {
 	result, err := submit.Submit(t.Context(), o)
 	require.NoError(t, err)
 	require.Empty(t, result.Warnings)
+	require.Len(t, result.Phases, 1)
+	require.Contains(t, result.Phases[0].String(), "driver 0 %; nothing is beyond a rule's limit; ")
+	result.Phases[0].Verdict = nil
 	require.Equal(t, []status.ApplicationPhases{{
 		ApplicationID: application, Line: "wait 60 % · compute 0 % · write 40 % · driver 0 %", Seconds: final, Ended: true,
 		Timeline: "https://10.0.0.4:3000/d/timeline?app=" + application + "&cluster=" + w.cluster,

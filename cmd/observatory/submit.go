@@ -84,7 +84,7 @@ func submitCommand(s *settings) *cobra.Command {
 // printPhases prints where the time of applications went, and where to see it in full.
 func printPhases(out io.Writer, phases []status.ApplicationPhases) {
 	for _, of := range phases {
-		fmt.Fprintf(out, "%s: %s\n", of.ApplicationID, of.Line)
+		fmt.Fprintf(out, "%s: %s\n", of.ApplicationID, of)
 		if of.Timeline != "" {
 			fmt.Fprintf(out, "  timeline: %s\n", of.Timeline)
 		}

@@ -73,6 +73,7 @@ func SpanAttributes() []SpanAttribute {
 		{Name: string(platform.StepName), Help: "Name the step was submitted under."},
 		{Name: string(platform.StepState), Help: "Final state of the step: COMPLETED, FAILED or CANCELLED."},
 		{Name: string(platform.StepApps), Help: "YARN applications found in the step's log."},
+		{Name: string(platform.StepVerdicts), Help: "Where the time of each application went, and what cost most."},
 		{Name: "spark.kind", Help: "What the span describes: step, application, sql, job, stage, task, phase or batch."},
 		{Name: platform.AttributeApplicationName, Help: "Name of the application; on its own span."},
 		{Name: platform.AttributeExecutionID, Help: "SQL execution of the span."},

@@ -96,7 +96,7 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 	}
 	s.log.Printf("job orders.py: %s", result.State)
 	for _, of := range result.Phases {
-		s.log.Printf("job orders.py: %s", of.Line)
+		s.log.Printf("job orders.py: %s", of)
 	}
 	return &result, nil
 }

@@ -33,6 +33,10 @@ const (
 	// a step's applications, nor why it failed; its log does.
 	logDelay = 30 * time.Second
 
+	// verdictDelay is how long the last metrics of a step's applications may take to the store:
+	// metrics arrive every ten seconds, and a killed driver sends no last ones.
+	verdictDelay = 45 * time.Second
+
 	// forgetAfter is longer than horizon: a cluster that is forgotten sooner would have its
 	// spans sent again.
 	forgetAfter = 2 * horizon
@@ -162,6 +166,9 @@ func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time
 	if err := r.source.AddCauses(ctx, ended); err != nil {
 		failure = errors.Join(failure, fmt.Errorf("read why steps failed: %w", err))
 	}
+	if err := r.source.AddPhases(ctx, ended); err != nil {
+		failure = errors.Join(failure, fmt.Errorf("read the phases of the steps' applications: %w", err))
+	}
 	var spans []sdktrace.ReadOnlySpan
 	var done []status.Step
 	for _, step := range ended {
@@ -194,5 +201,19 @@ func isComplete(step status.Step, now time.Time) bool {
 		return true
 	}
 	known := len(step.ApplicationIDs) > 0 && step.State != types.StepStateFailed // its log says why
-	return step.Ended != nil && (known || step.Ended.Before(now.Add(-logDelay)))
+	switch {
+	case step.Ended == nil:
+		return false
+	case step.Ended.Before(now.Add(-verdictDelay)):
+		return true
+	case !known && !step.Ended.Before(now.Add(-logDelay)):
+		return false
+	}
+	judged := 0
+	for _, of := range step.Phases {
+		if of.Ended {
+			judged++
+		}
+	}
+	return judged >= len(step.ApplicationIDs)
 }

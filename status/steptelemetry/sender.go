@@ -149,6 +149,13 @@ func stepSpan(step status.Step, labels *resource.Resource) sdktrace.ReadOnlySpan
 	if len(step.ApplicationIDs) == 1 {
 		attributes = append(attributes, attribute.String(string(platform.SparkAppID), step.ApplicationIDs[0]))
 	}
+	var verdicts []string
+	for _, of := range step.Phases {
+		verdicts = append(verdicts, of.String())
+	}
+	if len(verdicts) > 0 {
+		attributes = append(attributes, attribute.StringSlice(string(platform.StepVerdicts), verdicts))
+	}
 	_, span := provider.Tracer(platform.Project).Start(ctx, "step "+step.Name,
 		trace.WithTimestamp(*step.Started), trace.WithAttributes(attributes...))
 	if step.State != types.StepStateCompleted {

@@ -22,7 +22,7 @@ type layer struct {
 func layers() []layer {
 	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
-		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "rules", "tempowal", "examples/jobs",
+		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict", "examples/jobs",
 		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
 		"internal/stepcause", "internal/steplog",
 	}, program...)
@@ -48,10 +48,14 @@ func layers() []layer {
 		{folder: "eventlog", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"eventlog", "platform"}},
 		{folder: "profiler", pure: true, imports: []string{
-			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "rules", "platform",
+			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "report", "rules", "platform",
 		}},
 		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"platform"}},
-		{folder: "status", pure: true, imports: []string{"internal/poll", "internal/stepcause", "phases", "profiler/serve", "platform"}},
+		{folder: "report", pure: true, imports: []string{"rules", "platform"}},
+		{folder: "verdict", pure: true, imports: []string{"rules", "platform"}},
+		{folder: "status", pure: true, imports: []string{
+			"internal/poll", "internal/stepcause", "phases", "profiler/serve", "rules", "verdict", "platform",
+		}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "internal/stepcause", "internal/steplog", "status", "platform"}},
