@@ -130,6 +130,7 @@ func examples() map[string]example {
 		},
 		"bin/observatory profile run --logs eventlog/testdata/spark4 --output history":                    {executed: true},
 		"bin/observatory profile judge --output history":                                                  {executed: true},
+		"bin/observatory profile report app-20261124085717-0000 --output history --html job.html":         {executed: true},
 		"bin/observatory profile expire --output history --retention-days 365 --dry-run":                  {executed: true},
 		"bin/observatory profile delete --output history --application app-20261124085717-0000 --dry-run": {executed: true},
 		"bin/observatory profile run --aws-region us-east-1 --created-after-date 2026-11-01 --max-clusters 0 --environment prod" +

@@ -1,0 +1,355 @@
+// Package pages makes the page of an application (package report) from the tables.
+//
+// It judges nothing: what was found is in the table findings.
+package pages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/report"
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+// How much the lists of a page have. Pages of more are neither read nor quick to draw.
+const (
+	mostJobs      = 30
+	mostStages    = 40
+	mostExecutors = 60
+	mostRuns      = 20
+	mostNamed     = 10 // applications that an error names
+
+	runsWithin = 90 * 24 * time.Hour // before the application's start
+	labelLimit = 80                  // letters
+)
+
+// Of returns the page of an application, of its latest attempt. Without an id the lake must have
+// one application only.
+func Of(ctx context.Context, l *lake.Lake, id string) (report.Application, error) {
+	row, err := find(ctx, l, id)
+	if err != nil {
+		return report.Application{}, err
+	}
+	b := builder{lake: l, row: row, page: report.Application{
+		ID: row.ApplicationID, Attempt: row.AttemptID, Name: label(row.ApplicationName), Cluster: row.ClusterID, User: row.SparkUser,
+		Spark: row.SparkVersion, Started: at(row.StartTime), Ended: at(row.EndTime), MaxCores: known(row.MaxTotalCores),
+		Wall: milliseconds(known(row.DurationMillis)), Step: text(row.StepID), Queue: text(row.Queue), TraceID: text(row.TraceID),
+		CoreHours: float64(known(row.CoreMillis)) / time.Hour.Seconds() / 1e3,
+	}}
+	b.page.Outcome, b.page.Failed = outcome(row)
+	for _, add := range []func(context.Context) error{b.phases, b.findings, b.jobs, b.stages, b.executors, b.completeness, b.runs} {
+		if err := add(ctx); err != nil {
+			return report.Application{}, fmt.Errorf("make the page of application %s: %w", row.ApplicationID, err)
+		}
+	}
+	return b.page, nil
+}
+
+// find returns the row of the latest attempt of an application.
+func find(ctx context.Context, l *lake.Lake, id string) (tables.Application, error) {
+	var rows []tables.Application
+	for row, err := range lake.Read[tables.Application](ctx, l, lake.Filter{ApplicationID: id}) {
+		if err != nil {
+			return tables.Application{}, err // names the table
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b tables.Application) int {
+		return cmp.Or(cmp.Compare(b.StartTime, a.StartTime), cmp.Compare(b.AttemptID, a.AttemptID))
+	})
+	var ids []string
+	for _, row := range rows {
+		if !slices.Contains(ids, row.ApplicationID) {
+			ids = append(ids, row.ApplicationID)
+		}
+	}
+	switch {
+	case len(ids) == 0 && id != "":
+		return tables.Application{}, fmt.Errorf("application %q: is not in the tables; `run` reads the history into them", id)
+	case len(ids) == 0:
+		return tables.Application{}, fmt.Errorf("the tables have no application; `run` reads the history into them")
+	case len(ids) > 1:
+		return tables.Application{}, fmt.Errorf("the tables have %d applications: name one, such as %s", len(ids),
+			strings.Join(ids[:min(len(ids), mostNamed)], ", "))
+	}
+	return rows[0], nil
+}
+
+// builder fills a page from the tables.
+type builder struct {
+	lake *lake.Lake
+	row  tables.Application
+	page report.Application
+}
+
+// filter selects the rows of the attempt.
+func (b *builder) filter() lake.Filter {
+	return lake.Filter{
+		Account: b.row.Account, Region: b.row.Region, ClusterID: b.row.ClusterID, ApplicationID: b.row.ApplicationID,
+		AttemptID: &b.row.AttemptID,
+	}
+}
+
+// each reads the rows of a table about the attempt.
+func each[T any, P interface {
+	*T
+	tables.Row
+}](ctx context.Context, b *builder, take func(T)) error {
+	for row, err := range lake.Read[T, P](ctx, b.lake, b.filter()) {
+		if err != nil {
+			return err // names the table
+		}
+		take(row)
+	}
+	return nil
+}
+
+func (b *builder) phases(ctx context.Context) error {
+	return each(ctx, b, func(row tables.Phase) {
+		b.page.Approximate = b.page.Approximate || row.Approximate
+		if row.DurationMillis > 0 {
+			b.page.Phases = append(b.page.Phases, report.PhaseOf(row.Phase, milliseconds(row.DurationMillis), row.Ratio))
+		}
+	})
+}
+
+func (b *builder) findings(ctx context.Context) error {
+	seen := map[rules.ID]bool{}
+	err := each(ctx, b, func(row tables.Finding) {
+		rule := rules.Get(rules.ID(row.Finding))
+		if rule.ID == "" {
+			return // of a newer version
+		}
+		seen[rule.ID] = true
+		if row.NotChecked != "" {
+			b.page.NotChecked = append(b.page.NotChecked, report.NotChecked{Title: rule.Title, Why: row.NotChecked})
+			return
+		}
+		b.page.Findings = append(b.page.Findings, finding(rule, row))
+		if rule.ID == rules.JobFailure {
+			b.page.Cause, b.page.Failed = row.Summary, true
+		}
+	})
+	for _, rule := range rules.All() {
+		if len(rule.Columns) > 0 && !seen[rule.ID] {
+			b.page.Clean = append(b.page.Clean, rule.Title)
+		}
+	}
+	slices.SortStableFunc(b.page.Findings, func(a, c report.Finding) int { return cmp.Compare(impact(c), impact(a)) })
+	return err
+}
+
+// impact orders findings; those without a time come last.
+func impact(f report.Finding) time.Duration {
+	if f.Impact == nil {
+		return -1
+	}
+	return *f.Impact
+}
+
+func finding(rule rules.Rule, row tables.Finding) report.Finding {
+	f := report.Finding{
+		Rule: rule.ID, Title: rule.Title, Severity: rules.Severity(row.Severity), Summary: row.Summary, Advice: row.Advice,
+		Evidence: row.Evidence, Recipe: rule.Recipe,
+	}
+	if row.Impact != nil {
+		f.Impact = new(milliseconds(*row.Impact))
+	}
+	if row.ImpactRate != nil {
+		f.Share = *row.ImpactRate
+	}
+	now := map[string]string{}
+	for _, setting := range row.Settings {
+		property, value, _ := strings.Cut(setting, "=")
+		now[property] = value
+	}
+	for _, change := range row.Changes {
+		property, value, _ := strings.Cut(change, "=")
+		f.Settings = append(f.Settings, report.Setting{Property: property, Value: value, Now: now[property]})
+	}
+	return f
+}
+
+func (b *builder) jobs(ctx context.Context) error {
+	var rows []tables.Job
+	err := each(ctx, b, func(row tables.Job) { rows = append(rows, row) })
+	slices.SortStableFunc(rows, func(x, y tables.Job) int { return cmp.Compare(known(y.DurationMillis), known(x.DurationMillis)) })
+	shown := rows[:min(len(rows), mostJobs)]
+	b.page.Omitted.Jobs = len(rows) - len(shown)
+	slices.SortStableFunc(shown, func(x, y tables.Job) int { return cmp.Compare(x.SubmissionTime, y.SubmissionTime) })
+	for _, row := range shown {
+		b.page.Jobs = append(b.page.Jobs, report.Span{
+			Label: label(fmt.Sprintf("job %d: %s", row.JobID, cmp.Or(text(row.Description), row.JobName))),
+			Start: at(row.SubmissionTime), End: at(row.CompletionTime), Failed: row.Status == "FAILED",
+		})
+	}
+	return err
+}
+
+func (b *builder) stages(ctx context.Context) error {
+	var rows []tables.StageRow
+	run := int64(0)
+	err := each(ctx, b, func(row tables.StageRow) {
+		run += row.ExecutorRunTime
+		if row.SubmissionTime > 0 {
+			rows = append(rows, row)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	b.page.IdleCoreHours = max(0, b.page.CoreHours-float64(run)/1e3/time.Hour.Seconds())
+	slices.SortStableFunc(rows, func(x, y tables.StageRow) int { return cmp.Compare(y.ExecutorRunTime, x.ExecutorRunTime) })
+	shown := rows[:min(len(rows), mostStages)]
+	b.page.Omitted.Stages = len(rows) - len(shown)
+	durations := map[tables.Stage][]float64{}
+	err = each(ctx, b, func(row tables.TaskSummary) { durations[row.Stage] = row.Duration })
+	for _, row := range shown {
+		b.page.Stages = append(b.page.Stages, stage(row, durations[row.Stage]))
+	}
+	return err
+}
+
+func stage(row tables.StageRow, durations []float64) report.Stage {
+	id := fmt.Sprint(row.StageID)
+	if row.StageAttemptID > 0 {
+		id += fmt.Sprintf(".%d", row.StageAttemptID)
+	}
+	s := report.Stage{
+		Span: report.Span{
+			Label: label("stage " + id + ": " + row.StageName), Start: at(row.SubmissionTime), End: at(row.CompletionTime),
+			Failed: row.Status == "FAILED",
+		},
+		ID: id, Tasks: row.NumTasks, Run: milliseconds(row.ExecutorRunTime), Spilled: row.DiskBytesSpilled,
+		Read: row.InputBytes + row.ShuffleReadBytes, Written: row.OutputBytes + row.ShuffleWriteBytes,
+	}
+	if row.ExecutorRunTime > 0 {
+		s.GC = min(1, float64(row.JVMGCTime)/float64(row.ExecutorRunTime))
+	}
+	if len(durations) > tables.Highest {
+		s.MedianTask, s.Longest = milliseconds(int64(durations[tables.Median])), milliseconds(int64(durations[tables.Highest]))
+	}
+	return s
+}
+
+func (b *builder) executors(ctx context.Context) error {
+	err := each(ctx, b, func(row tables.Executor) {
+		if row.ExecutorID == fold.DriverExecutor || row.AddTime == 0 {
+			return
+		}
+		class := text(row.RemoveClass)
+		b.page.Executors = append(b.page.Executors, report.Executor{
+			Span: report.Span{
+				Label: label("executor " + row.ExecutorID + " on " + row.HostPort), Start: at(row.AddTime), End: at(row.RemoveTime),
+				Failed: isLoss(class),
+			},
+			Cores: row.TotalCores, Class: class, Reason: label(text(row.RemoveReason)),
+		})
+	})
+	slices.SortStableFunc(b.page.Executors, func(x, y report.Executor) int { return x.Start.Compare(y.Start) })
+	shown := min(len(b.page.Executors), mostExecutors)
+	b.page.Omitted.Executors = len(b.page.Executors) - shown
+	b.page.Executors = b.page.Executors[:shown]
+	return err
+}
+
+// isLoss reports whether an executor was removed that the application could have used.
+func isLoss(class string) bool {
+	switch class {
+	case tables.RemovedLost, tables.RemovedKilled, tables.RemovedMemory, tables.RemovedPreempted:
+		return true
+	}
+	return false
+}
+
+func (b *builder) completeness(ctx context.Context) error {
+	return each(ctx, b, func(row tables.Completeness) {
+		if row.Reason != "" {
+			b.page.Missing = append(b.page.Missing, label(row.Endpoint+": "+cmp.Or(row.Detail, row.Reason)))
+		}
+	})
+}
+
+// runs adds the latest runs of the same name. Numbers in names do not count.
+func (b *builder) runs(ctx context.Context) error {
+	f := lake.Filter{Account: b.row.Account, Region: b.row.Region}
+	if b.row.StartTime > 0 {
+		f.From = at(b.row.StartTime).Add(-runsWithin).Format(time.DateOnly)
+	}
+	name := fold.WithoutDigits(b.row.ApplicationName)
+	var rows []tables.Application
+	for row, err := range lake.Read[tables.Application](ctx, b.lake, f) {
+		if err != nil {
+			return err // names the table
+		}
+		if fold.WithoutDigits(row.ApplicationName) == name && row.StartTime <= b.row.StartTime {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y tables.Application) int { return cmp.Compare(x.StartTime, y.StartTime) })
+	for _, row := range rows[max(0, len(rows)-mostRuns):] {
+		words, failed := outcome(row)
+		b.page.Runs = append(b.page.Runs, report.Run{
+			ID: row.ApplicationID, Started: at(row.StartTime), Wall: milliseconds(known(row.DurationMillis)), Outcome: words, Failed: failed,
+			This: row.Attempt == b.row.Attempt,
+		})
+	}
+	return nil
+}
+
+// outcome says in words how an application ended.
+func outcome(row tables.Application) (words string, failed bool) {
+	switch {
+	case row.Outcome != nil:
+		words = strings.ToUpper((*row.Outcome)[:1]) + (*row.Outcome)[1:]
+		return words, *row.Outcome != tables.Succeeded
+	case row.Completed:
+		return "Ended", false
+	}
+	return "Not ended, or its driver was killed", false
+}
+
+func at(millis tables.Millis) time.Time {
+	if millis == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(millis).UTC()
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+func known(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// label cuts a text to what fits beside a bar or into a cell. It leaves out control characters.
+func label(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	letters := []rune(s)
+	if len(letters) > labelLimit {
+		return string(letters[:labelLimit-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/rules"
+)
+
+//go:embed page.html
+var source string
+
+//go:embed page.css
+var style string
+
+var page = template.Must(template.New("page").Parse(source))
+
+// Write writes the page of an application. project is the address of the project's pages, such
+// as https://example.com/project/; "" leaves links to recipes out.
+func Write(w io.Writer, a Application, project string) error {
+	err := page.Execute(w, view{a, template.CSS(style), project}) //nolint:gosec // the style is this package's own file
+	if err != nil {
+		return fmt.Errorf("render the page of application %s: %w", a.ID, err)
+	}
+	return nil
+}
+
+// view is an application as the template shows it.
+type view struct {
+	Application
+
+	Style   template.CSS
+	Project string
+}
+
+// PhaseBar, Gantt, Lives and History are the page's drawings.
+func (v view) PhaseBar() drawing { return v.phaseBar() }
+
+// Gantt is about jobs and stages.
+func (v view) Gantt() drawing { return v.gantt() }
+
+// Lives is about executors.
+func (v view) Lives() drawing { return v.lives() }
+
+// History is about runs of the same name.
+func (v view) History() drawing { return v.history() }
+
+// Time writes a time; "" for none.
+func (view) Time(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+// Bytes, Share and Lasting write values as all of the platform does.
+func (view) Bytes(n int64) string { return rules.Format(float64(n), rules.Bytes) }
+
+// Share writes a share of 0 to 1.
+func (view) Share(share float64) string { return rules.Format(share, rules.Share) }
+
+// Lasting writes a duration.
+func (view) Lasting(d time.Duration) string { return duration(d) }
+
+// CoreHoursOf writes core-hours.
+func (view) CoreHoursOf(hours float64) string { return rules.Format(hours, rules.CoreHours) }
+
+// RecipeURL is the address of a recipe; "" if there is none.
+func (v view) RecipeURL(r rules.Recipe) string {
+	if v.Project == "" || r == "" {
+		return ""
+	}
+	return strings.TrimSuffix(v.Project, "/") + "/" + r.Path()
+}
+
+// Failures reports whether executors were removed for a reason that is worth a look.
+func (v view) Removed() (all []Executor) {
+	for _, e := range v.Executors {
+		if e.Failed {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Name is the phase in words.
+func (p Phase) Name() string {
+	switch p.Phase {
+	case platform.PhaseResourceWait:
+		return "waiting for resources"
+	case platform.PhaseWrite:
+		return "writing"
+	case platform.PhaseDriver:
+		return "driver alone"
+	case platform.PhaseSubmit:
+		return "starting"
+	case platform.PhaseCompute, platform.PhaseIdle:
+	}
+	return string(p.Phase)
+}
+
+// PhaseOf returns a phase by its name in the tables.
+func PhaseOf(name string, took time.Duration, share float64) Phase {
+	return Phase{Phase: platform.Phase(name), Took: took, Share: share}
+}
+
+// Words are the phase, its length and its share.
+func (p Phase) Words() string {
+	return p.Name() + ": " + duration(p.Took) + " (" + rules.Format(p.Share, rules.Share) + ")"
+}
+
+// Class is the phase's style.
+func (p Phase) Class() string { return classOf(p.Phase) }
