@@ -115,6 +115,7 @@ func TestPageInABrowser(t *testing.T) {
 			var server *httptest.Server
 			server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/" {
+					w.Header().Set("Content-Security-Policy", report.Policy())
 					_ = report.Write(w, a, server.URL)
 				}
 			}))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/report"
 )
 
 // Path is where the status is served.
@@ -25,10 +26,10 @@ const Path = platform.StatusPath
 
 // Handler serves GET /status and /healthz for the server itself. /status is a page
 // for browsers and JSON for programs, by their header Accept; ?section= is one part
-// of it as JSON. /status/phases has the phases of one step's applications. All but
-// /healthz requires the password of platform.StatusUser.
+// of it as JSON. /status/phases has the phases of one step's applications, and
+// /status/applications/ID the page of an application. All but /healthz requires the password of platform.StatusUser.
 func Handler(source Source, password string) http.Handler {
-	return server{source.Config, source.Read, source.readPhases}.handler(password)
+	return server{source.Config, source.Read, source.readPhases, source.application}.handler(password)
 }
 
 // server serves what its functions return.
@@ -36,6 +37,8 @@ type server struct {
 	config Config
 	read   func(context.Context) Status
 	phases func(context.Context, Step) (Status, error) // of one step
+
+	application func(ctx context.Context, id string) (report.Application, error)
 }
 
 func (s server) handler(password string) http.Handler {
@@ -44,6 +47,7 @@ func (s server) handler(password string) http.Handler {
 	protected.HandleFunc("GET "+Path, s.serve)
 	protected.HandleFunc("GET "+stylePath, writeStyle)
 	protected.HandleFunc("GET "+phasesPath, s.servePhases)
+	protected.HandleFunc("GET "+ApplicationsPath+"/{id}", s.serveApplication)
 	mux := http.NewServeMux()
 	mux.Handle("/", requirePassword(password, protected))
 	mux.HandleFunc("GET "+platform.HealthPath, func(w http.ResponseWriter, _ *http.Request) {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
@@ -100,6 +102,31 @@ func pageOf(ctx context.Context, config aws.Config, o run.Options, id string, lo
 		return page, err
 	}
 	return pages.Of(ctx, kept, id)
+}
+
+// pageTimeout bounds how long somebody waits for a page.
+const pageTimeout = 25 * time.Second
+
+// servePages serves the pages of applications in the tables.
+func servePages(config aws.Config, o run.Options) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
+		defer cancel()
+		kept, _, err := run.Open(ctx, config, o)
+		var page report.Application
+		if err == nil {
+			page, err = pages.Of(ctx, kept, r.PathValue("id"))
+		}
+		switch {
+		case errors.Is(err, pages.ErrUnknown) || errors.Is(err, run.ErrNoTables):
+			http.Error(w, err.Error(), http.StatusNotFound)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(page) // fails only if the client is gone: the types always encode
+		}
+	})
 }
 
 // writePage writes a page to a file; an older one stays until the new one is whole.

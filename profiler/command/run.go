@@ -91,6 +91,7 @@ func serveCommand() *cobra.Command {
 			shown.Printf("%s", line)
 			return report
 		}, options.Interval)
+		server.ServeApplications(servePages(config, options))
 		return server.Listen(cmd.Context(), options.Listen)
 	}
 	return c

@@ -6,6 +6,7 @@ package pages
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,9 +27,13 @@ const (
 	mostRuns      = 20
 	mostNamed     = 10 // applications that an error names
 
-	runsWithin = 90 * 24 * time.Hour // before the application's start
-	labelLimit = 80                  // letters
+	runsWithin  = 30 * 24 * time.Hour // before the application's start
+	runsTimeout = 5 * time.Second     // large tables have very many applications
+	labelLimit  = 80                  // letters
 )
+
+// ErrUnknown is the error of an application that the tables do not have.
+var ErrUnknown = errors.New("is not in the tables")
 
 // Of returns the page of an application, of its latest attempt. Without an id the lake must have
 // one application only.
@@ -72,9 +77,9 @@ func find(ctx context.Context, l *lake.Lake, id string) (tables.Application, err
 	}
 	switch {
 	case len(ids) == 0 && id != "":
-		return tables.Application{}, fmt.Errorf("application %q: is not in the tables; `run` reads the history into them", id)
+		return tables.Application{}, fmt.Errorf("application %q: %w; `run` reads the history into them", id, ErrUnknown)
 	case len(ids) == 0:
-		return tables.Application{}, fmt.Errorf("the tables have no application; `run` reads the history into them")
+		return tables.Application{}, fmt.Errorf("an application: %w; `run` reads the history into them", ErrUnknown)
 	case len(ids) > 1:
 		return tables.Application{}, fmt.Errorf("the tables have %d applications: name one, such as %s", len(ids),
 			strings.Join(ids[:min(len(ids), mostNamed)], ", "))
@@ -284,8 +289,14 @@ func (b *builder) runs(ctx context.Context) error {
 		f.From = at(b.row.StartTime).Add(-runsWithin).Format(time.DateOnly)
 	}
 	name := fold.WithoutDigits(b.row.ApplicationName)
+	bounded, cancel := context.WithTimeout(ctx, runsTimeout)
+	defer cancel()
 	var rows []tables.Application
-	for row, err := range lake.Read[tables.Application](ctx, b.lake, f) {
+	for row, err := range lake.Read[tables.Application](bounded, b.lake, f) {
+		if bounded.Err() != nil && ctx.Err() == nil {
+			b.page.Missing = append(b.page.Missing, fmt.Sprintf("earlier runs: not all were read within %s", runsTimeout))
+			break
+		}
 		if err != nil {
 			return err // names the table
 		}

@@ -121,6 +121,7 @@ func TestApplicationsThatCannotBeShown(t *testing.T) {
 	kept := lakeOf(t, dir)
 	_, err := pages.Of(t.Context(), kept, "application_1700000000000_0003")
 	require.EqualError(t, err, "application \"application_1700000000000_0003\": is not in the tables; `run` reads the history into them")
+	require.ErrorIs(t, err, pages.ErrUnknown)
 	_, err = pages.Of(t.Context(), kept, "")
 	require.ErrorContains(t, err, "the tables have 2 applications: name one, such as application_1700000000000_000")
 	page, err := pages.Of(t.Context(), kept, "application_1700000000000_0001")

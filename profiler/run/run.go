@@ -81,6 +81,9 @@ type Place struct {
 	config aws.Config
 }
 
+// ErrNoTables is the error of a place that no run has written to.
+var ErrNoTables = errors.New("no tables")
+
 // Open opens existing tables, without the right to write.
 func Open(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place, error) {
 	kept, at, err := open(ctx, config, o, lake.OpenFolder)
@@ -94,7 +97,7 @@ func Open(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place,
 		}
 	}
 	if !exists {
-		return nil, at, fmt.Errorf("no tables in %s: give what a run wrote to (output or s3_output_path)", cmp.Or(o.S3OutputPath, o.Output))
+		return nil, at, fmt.Errorf("%w in %s: give what a run wrote to (output or s3_output_path)", ErrNoTables, cmp.Or(o.S3OutputPath, o.Output))
 	}
 	return kept, at, nil
 }

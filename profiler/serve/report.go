@@ -10,6 +10,10 @@ import "time"
 // Path is where a State is served, as JSON.
 const Path = "/last"
 
+// ApplicationsPath is below which the pages of applications are served, as JSON of package
+// report. An application that the tables do not have is not found (404).
+const ApplicationsPath = "/applications"
+
 // Result is how a run ended.
 type Result string
 

@@ -30,7 +30,13 @@ type Server struct {
 	mu      sync.Mutex
 	state   State
 	retries int // runs in a row that failed or found no cluster
+
+	applications http.Handler // nil: there are no pages
 }
+
+// ServeApplications serves GET ApplicationsPath/ID by another handler, which finds the id as the
+// path value "id".
+func (s *Server) ServeApplications(pages http.Handler) { s.applications = pages }
 
 // New returns a server that repeats run. The interval is between the starts of two runs. run
 // returns what it did, and Failed with an error if its context ends.
@@ -141,6 +147,9 @@ func (s *Server) Handler() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.State()) // fails only if the client is gone: the types always encode
 	})
+	if s.applications != nil {
+		mux.Handle("GET "+ApplicationsPath+"/{id}", s.applications)
+	}
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		s.metrics.WritePrometheus(w)
 		metrics.WriteProcessMetrics(w)
