@@ -104,14 +104,6 @@ type Span struct {
 	Failed bool      `json:"failed,omitempty"`
 }
 
-// Took is how long it lasted; 0 if its end is not known.
-func (s Span) Took() time.Duration {
-	if s.End.IsZero() {
-		return 0
-	}
-	return s.End.Sub(s.Start)
-}
-
 // Stage is an attempt of a stage with what its tasks did, all together.
 type Stage struct {
 	Span

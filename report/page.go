@@ -47,7 +47,7 @@ type view struct {
 	Project string
 }
 
-// PhaseBar, Gantt, Lives and History are the page's drawings.
+// PhaseBar draws the phases.
 func (v view) PhaseBar() drawing { return v.phaseBar() }
 
 // Gantt is about jobs and stages.
@@ -67,7 +67,7 @@ func (view) Time(at time.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// Bytes, Share and Lasting write values as all of the platform does.
+// Bytes writes a size.
 func (view) Bytes(n int64) string { return rules.Format(float64(n), rules.Bytes) }
 
 // Share writes a share of 0 to 1.
@@ -87,7 +87,18 @@ func (v view) RecipeURL(r rules.Recipe) string {
 	return strings.TrimSuffix(v.Project, "/") + "/" + r.Path()
 }
 
-// Failures reports whether executors were removed for a reason that is worth a look.
+// Took is how long a stage lasted; "" if its end is not known.
+func (view) Took(s Stage) string {
+	if s.End.IsZero() {
+		return ""
+	}
+	return duration(s.End.Sub(s.Start))
+}
+
+// Class is the style of a phase.
+func (view) Class(p Phase) string { return classOf(p.Phase) }
+
+// Removed lists the executors that were removed for a reason that is worth a look.
 func (v view) Removed() (all []Executor) {
 	for _, e := range v.Executors {
 		if e.Failed {
@@ -122,6 +133,3 @@ func PhaseOf(name string, took time.Duration, share float64) Phase {
 func (p Phase) Words() string {
 	return p.Name() + ": " + duration(p.Took) + " (" + rules.Format(p.Share, rules.Share) + ")"
 }
-
-// Class is the phase's style.
-func (p Phase) Class() string { return classOf(p.Phase) }

@@ -23,7 +23,8 @@ func crowded() report.Application {
 	const markup, escape = `<script>alert("x")</script><img src=x onerror=alert(1)>`, "\x1b[31mred\x1b[0m"
 	word := strings.Repeat("quarterlyreconciliation", 4)
 	a := report.Application{
-		ID: "application_1700000000000_0001", Attempt: "2", Name: "etl " + markup + word, Cluster: "j-2ABCDEFGHIJKL", User: markup, Spark: "3.5.5",
+		ID: "application_1700000000000_0001", Attempt: "2", Name: "etl " + markup + word, Cluster: "j-2ABCDEFGHIJKL",
+		User: markup, Spark: "3.5.5",
 		Step: "s-0ABCDEFGHIJK", Queue: "root.etl", Started: began, Ended: began.Add(10 * time.Minute), Wall: 10 * time.Minute,
 		Outcome: "Succeeded", CoreHours: 3, IdleCoreHours: 0.5,
 		Phases: []report.Phase{
@@ -42,7 +43,9 @@ func crowded() report.Application {
 			Evidence: []string{"stages/stage_id=1/duration_ms=60000"}, Recipe: rules.DataSkew,
 		})
 	}
-	a.Findings = append(a.Findings, report.Finding{Rule: rules.ExecutorsLost, Title: "Lost executors", Severity: rules.Warning, Summary: "2 lost."})
+	a.Findings = append(a.Findings, report.Finding{
+		Rule: rules.ExecutorsLost, Title: "Lost executors", Severity: rules.Warning, Summary: "2 lost.",
+	})
 	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
 	for i := range 30 {
 		a.Jobs = append(a.Jobs, report.Span{Label: fmt.Sprintf("job %d: %s", i, markup), Start: at(20 * i), End: at(20*i + 15), Failed: i == 7})
@@ -51,7 +54,8 @@ func crowded() report.Application {
 			ID:   fmt.Sprint(i), Tasks: 200, Run: time.Hour, GC: 0.2, Spilled: 1 << 30, Read: 1 << 33, Longest: time.Minute, MedianTask: time.Second,
 		})
 		a.Executors = append(a.Executors, report.Executor{
-			Span: report.Span{Label: fmt.Sprintf("executor %d on ip-10-0-0-%d", i, i), Start: at(i), Failed: i == 3}, Cores: 4, Class: "lost", Reason: markup,
+			Span:  report.Span{Label: fmt.Sprintf("executor %d on ip-10-0-0-%d", i, i), Start: at(i), Failed: i == 3},
+			Cores: 4, Class: "lost", Reason: markup,
 		})
 		a.Runs = append(a.Runs, report.Run{
 			ID: fmt.Sprintf("application_1600000000000_%04d", i), Started: began.AddDate(0, 0, i-29), Wall: time.Duration(i+1) * time.Minute,

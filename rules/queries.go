@@ -93,7 +93,8 @@ func queries() []Rule {
 		{
 			ID: PythonUDF, Title: "Time in Python", Subject: OfSQL, Unit: Share,
 			Signal: "time to run Python workers as a share of the run time of the execution's stages; before Spark 4, which measures it, the " +
-				"time in which tasks of these stages, if they do not write, neither computed in the JVM, nor collected garbage, nor waited for a shuffle",
+				"time in which tasks of these stages, if they do not write, neither computed in the JVM, nor collected garbage, nor waited for " +
+				"a shuffle",
 			Columns: []string{
 				"sql_nodes.node_name", "sql_nodes.metric", "sql_nodes.value", "sql.job_ids", "sql.duration_ms", "jobs.stage_ids",
 				"stages.executor_run_time", "stages.executor_cpu_time", "stages.jvm_gc_time", "stages.shuffle_fetch_wait_time",

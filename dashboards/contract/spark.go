@@ -116,7 +116,8 @@ func taskMetrics() []Metric {
 		spark("spark_stage_write_compute_seconds_total", "spark.stage.write.compute", Counter, "s",
 			"Time of stages that write in which their tasks computed, collected garbage or waited for a shuffle: a share of each stage's duration."),
 		spark("spark_stage_cost_seconds_total", "spark.stage.cost", Counter, "s",
-			"What a rule's finding cost the stages that ended beyond the rule's limit: a share of each stage's duration, or all of an attempt after the first.", "rule"),
+			"What a rule's finding cost the stages that ended beyond the rule's limit: a share of each stage's duration, or all of an attempt "+
+				"after the first.", "rule"),
 		s3,
 	}
 }

@@ -38,7 +38,8 @@ func AddTo(c *cobra.Command) {
 		return c.Help()
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	c.AddCommand(runCommand(), judgeCommand(), reportCommand(), serveCommand(), toolsCommand(), expireCommand(), deleteCommand(), tablesCommand())
+	c.AddCommand(runCommand(), judgeCommand(), reportCommand(), serveCommand(), toolsCommand())
+	c.AddCommand(expireCommand(), deleteCommand(), tablesCommand())
 }
 
 // CodeError ends the program with a code other than 1.

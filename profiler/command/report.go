@@ -22,8 +22,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/report"
 )
 
-const reportHelp = `Writes the page of an application: where its time went, what was found and what to change, its jobs, stages and executors
-over time, and what was not checked. It is one HTML file without scripts, which asks no address for anything.
+const reportHelp = `Writes the page of an application: where its time went, what was found and what to change, its jobs, stages and
+executors over time, and what was not checked. It is one HTML file without scripts, which asks no address for anything.
 
 It reads the tables, or with --logs a folder of event logs, which it judges in a temporary folder (of TMPDIR). Without an
 argument there must be one application only.`
