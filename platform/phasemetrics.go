@@ -8,6 +8,8 @@ const (
 	MetricApplicationEnded = "spark_application_ended" // 1 once the phases are final: the context has stopped
 	MetricApplicationInfo  = "spark_application_info"  // 1; its labels say what the application belongs to
 	ApplicationInfoStep    = "step_id"                 // label of MetricApplicationInfo
+	ApplicationInfoName    = "application_name"
+	ApplicationInfoSpark   = "spark_version"
 )
 
 // Metric is the name of the phase's seconds in VictoriaMetrics.

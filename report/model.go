@@ -32,6 +32,8 @@ type Application struct {
 	Outcome string        `json:"outcome"` // in words
 	Failed  bool          `json:"failed"`
 	Cause   string        `json:"cause,omitempty"` // of a failure
+	// Live is of what the metrics say, which have neither jobs nor stages nor executors.
+	Live bool `json:"live"`
 
 	Phases      []Phase `json:"phases"` // those that took time
 	Approximate bool    `json:"approximate"`

@@ -2,16 +2,20 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
 	"github.com/emr-observatory/emr-observatory/report"
+	"github.com/emr-observatory/emr-observatory/rules"
+	"github.com/emr-observatory/emr-observatory/verdict"
 )
 
 // ApplicationsPath is below which the pages of applications are served: pages for browsers and
@@ -24,19 +28,18 @@ const (
 )
 
 // errNotInTables is the error of an application that the profiler has not read.
-var errNotInTables = errors.New("its history is not in the tables yet")
+var errNotInTables = errors.New("neither its history nor its metrics are known")
 
 // application asks the profiler for the page of an application.
 func (s Source) application(ctx context.Context, id string) (report.Application, error) {
 	var page report.Application
 	endpoint, configured := s.Config.Endpoints[platform.WorkloadProfiler]
 	if !configured {
-		return page, fmt.Errorf("application %s: %w: no profiler runs (profiler.enabled)", id, errNotInTables)
+		return page, errNotInTables
 	}
 	body, err := get(ctx, s.Client, applicationTimeout, endpoint.URL+serve.ApplicationsPath+"/"+id)
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.status == http.StatusNotFound {
-		text := fmt.Sprintf("; `observatory profile report` makes a page from its event log at any time%s", s.whenRead(ctx))
-		return page, fmt.Errorf("application %s: %w%s", id, errNotInTables, text)
+		return page, errNotInTables
 	}
 	if err != nil {
 		return page, fmt.Errorf("read the page of application %s: %w", id, err)
@@ -48,13 +51,86 @@ func (s Source) application(ctx context.Context, id string) (report.Application,
 	return page, nil
 }
 
+// liveWindow is how long after its end an application has a page without a profiler.
+const liveWindow = 24 * time.Hour
+
+// live makes the page of an application from its metrics, as long as nobody has read its
+// history.
+func (s Source) live(ctx context.Context, id string) (report.Application, error) {
+	samples, err := s.query(ctx, phasesQuery([]string{id}, liveWindow))
+	if err != nil {
+		return report.Application{}, fmt.Errorf("read the phases of application %s: %w", id, err)
+	}
+	readings, err := readingsOf(samples)
+	if err != nil {
+		return report.Application{}, fmt.Errorf("read the phases of application %s: %w", id, err)
+	}
+	last, sent := latest(readings, id)
+	steps := []Step{{Phases: last.phases(id, false)}}
+	if !sent || len(steps[0].Phases) == 0 {
+		return report.Application{}, fmt.Errorf("application %s: %w%s", id, errNotInTables, s.whenRead(ctx))
+	}
+	if err := s.addVerdicts(ctx, steps, liveWindow); err != nil {
+		return report.Application{}, fmt.Errorf("application %s: %w", id, err)
+	}
+	of := steps[0].Phases[0]
+	page := report.Application{
+		ID: id, Name: cmp.Or(last.name, id), Cluster: last.cluster, Step: last.step, Spark: last.spark, Live: true, Outcome: "Running, or its driver was killed",
+		Approximate: of.Approximate, Missing: []string{"The history is not in the tables yet" + s.whenRead(ctx) + "."},
+	}
+	if of.Ended {
+		page.Outcome = "Ended"
+	}
+	wall := of.wall()
+	page.Wall = lasting(wall)
+	for _, phase := range platform.Phases() {
+		if took := of.Seconds[phase]; took > 0 {
+			page.Phases = append(page.Phases, report.PhaseOf(string(phase), lasting(took), took/wall))
+		}
+	}
+	addFindings(&page, *of.Verdict)
+	return page, nil
+}
+
+func lasting(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// addFindings adds what the rules say by the metrics.
+func addFindings(page *report.Application, v verdict.Verdict) {
+	seen := map[rules.ID]bool{}
+	for _, f := range v.Findings {
+		seen[f.Rule] = true
+		shown := report.Finding{
+			Rule: f.Rule, Title: f.Title, Severity: f.Severity, Summary: "By the metrics: " + f.Cost() + ".", Recipe: f.Recipe,
+			Advice: f.Title + ": see the recipe for its causes.",
+		}
+		if f.Impact != nil && f.Share != nil {
+			shown.Impact, shown.Share = new(lasting(*f.Impact)), *f.Share
+		}
+		for _, setting := range f.Settings {
+			property, value, _ := strings.Cut(setting, "=")
+			shown.Settings = append(shown.Settings, report.Setting{Property: property, Value: value})
+		}
+		page.Findings = append(page.Findings, shown)
+	}
+	for _, id := range v.NeedHistory {
+		seen[id] = true
+		page.NotChecked = append(page.NotChecked, report.NotChecked{Title: rules.Get(id).Title})
+	}
+	for _, rule := range rules.All() {
+		if rule.Query != (rules.Query{}) && !seen[rule.ID] {
+			page.Clean = append(page.Clean, rule.Title)
+		}
+	}
+}
+
 // whenRead says when the profiler reads again.
 func (s Source) whenRead(ctx context.Context) string {
+	const byHand = "; `observatory profile report` makes a page from its event log at any time"
 	state, err := s.history(ctx)
 	if err != nil || state == nil {
-		return ""
+		return byHand
 	}
-	return "; the profiler: " + historyLine(state, time.Now())
+	return byHand + "; the profiler: " + historyLine(state, time.Now())
 }
 
 // serveApplication answers with the page of an application.
@@ -65,6 +141,9 @@ func (s server) serveApplication(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page, err := s.application(r.Context(), id)
+	if errors.Is(err, errNotInTables) {
+		page, err = s.live(r.Context(), id)
+	}
 	switch {
 	case errors.Is(err, errNotInTables):
 		http.Error(w, err.Error(), http.StatusNotFound)

@@ -13,11 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/command"
 	profiler "github.com/emr-observatory/emr-observatory/profiler/serve"
 	"github.com/emr-observatory/emr-observatory/report"
+	"github.com/emr-observatory/emr-observatory/rules"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -54,13 +56,13 @@ func profilerOf(t *testing.T, log string) string {
 
 // The page of an application comes from the profiler's tables, for people and for programs.
 func TestPageOfAnApplication(t *testing.T) {
-	c := config(t, "http://"+testenv.Address(t))
+	c := config(t, storetest.DefaultMetrics(t))
 	const id = "application_1700000000000_0001"
 	url, access := serve(t, c)
 	url += status.ApplicationsPath + "/"
 	response, text := get(t, access, url+id, platform.StatusUser, password)
 	require.Equal(t, http.StatusNotFound, response.StatusCode, text)
-	require.Contains(t, text, "no profiler runs")
+	require.Contains(t, text, "neither its history nor its metrics are known")
 
 	c.Endpoints[platform.WorkloadProfiler] = status.Endpoint{URL: profilerOf(t, "../phases/testdata/logs/reference.jsonl")}
 	url, access = serve(t, c)
@@ -83,13 +85,38 @@ func TestPageOfAnApplication(t *testing.T) {
 		response, text = get(t, access, url+path, platform.StatusUser, password)
 		require.Equal(t, want, response.StatusCode, text)
 	}
-	require.Contains(t, unread(t, access, url), "is not in the tables yet; `observatory profile report` makes a page")
 	response, _ = get(t, access, url+id, platform.StatusUser, "")
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
 }
 
-func unread(t *testing.T, access status.Access, url string) string {
-	t.Helper()
-	_, text := get(t, access, url+"application_1700000000000_0009", platform.StatusUser, password)
-	return text
+// Until the tables have an application, its metrics make the page: while it runs, and after.
+func TestPageFromMetrics(t *testing.T) {
+	metrics := storetest.DefaultMetrics(t)
+	c := config(t, metrics)
+	c.Endpoints[platform.WorkloadProfiler] = status.Endpoint{URL: profilerOf(t, "../phases/testdata/logs/reference.jsonl")}
+	url, access := serve(t, c)
+	const id = "application_1700000000000_0007"
+	importPhases(t, metrics, 3*time.Hour, id, "ip-1", with(referenceCase(), platform.MetricApplicationEnded, 0))
+	importSamples(t, metrics, 3*time.Hour,
+		`spark_application_info{cluster="j-1",host_name="ip-1",spark_app_id="`+id+`",application_name="<b>etl</b>",spark_version="3.5.5"} 1`,
+		`spark_stage_cost_seconds_total{cluster="j-1",host_name="ip-1",spark_app_id="`+id+`",rule="spill"} 30`)
+	url += status.ApplicationsPath + "/" + id
+	response, text := get(t, access, url, platform.StatusUser, password, "Accept", "text/html")
+	require.Equal(t, http.StatusOK, response.StatusCode, text)
+	for _, want := range []string{
+		"&lt;b&gt;etl&lt;/b&gt;", "Running, or its driver was killed after 1 min 40 s. Spill to disk cost up to 30 s (30 %).",
+		"This is what the metrics say.", "The history is not in the tables yet; `observatory profile report` makes a page",
+		"Not checked yet:", "spark.sql.shuffle.partitions", "waiting for resources: 31.3 s (31.3 %)",
+	} {
+		require.Contains(t, text, want)
+	}
+	require.NotContains(t, text, "Stages by cost")
+	importPhases(t, metrics, 2*time.Hour, id, "ip-1", referenceCase())
+	response, text = get(t, access, url, platform.StatusUser, password)
+	require.Equal(t, http.StatusOK, response.StatusCode, text)
+	var page report.Application
+	require.NoError(t, json.Unmarshal([]byte(text), &page))
+	require.True(t, page.Live)
+	require.Equal(t, "Ended", page.Outcome)
+	require.Equal(t, rules.Critical, page.Findings[0].Severity)
 }

@@ -50,6 +50,8 @@ type reading struct {
 	at     float64 // Unix seconds
 	values map[string]float64
 	step   string // which its metrics name; "" = none
+
+	name, cluster, spark string // of the application
 }
 
 // addReported adds the applications whose drivers name their step to steps whose
@@ -150,13 +152,14 @@ func readingsOf(samples []sample) (map[driver]*reading, error) {
 		}
 		from := driver{found.label(platform.SparkAppID), found.label(platform.Cluster), found.label(platform.HostName)}
 		if readings[from] == nil {
-			readings[from] = &reading{values: map[string]float64{}}
+			readings[from] = &reading{values: map[string]float64{}, cluster: from.cluster}
 		}
 		switch r := readings[from]; found.Metric["__name__"] {
 		case sampleTime:
 			r.at = value
 		case platform.MetricApplicationInfo:
-			r.step = found.Metric[platform.ApplicationInfoStep]
+			r.step, r.name = found.Metric[platform.ApplicationInfoStep], found.Metric[platform.ApplicationInfoName]
+			r.spark = found.Metric[platform.ApplicationInfoSpark]
 		default:
 			r.values[found.Metric["__name__"]] = value
 		}

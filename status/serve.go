@@ -29,7 +29,7 @@ const Path = platform.StatusPath
 // of it as JSON. /status/phases has the phases of one step's applications, and
 // /status/applications/ID the page of an application. All but /healthz requires the password of platform.StatusUser.
 func Handler(source Source, password string) http.Handler {
-	return server{source.Config, source.Read, source.readPhases, source.application}.handler(password)
+	return server{source.Config, source.Read, source.readPhases, source.application, source.live}.handler(password)
 }
 
 // server serves what its functions return.
@@ -38,7 +38,8 @@ type server struct {
 	read   func(context.Context) Status
 	phases func(context.Context, Step) (Status, error) // of one step
 
-	application func(ctx context.Context, id string) (report.Application, error)
+	// application is a page from the tables, live one from the metrics.
+	application, live func(ctx context.Context, id string) (report.Application, error)
 }
 
 func (s server) handler(password string) http.Handler {

@@ -30,6 +30,8 @@ type Verdict struct {
 type Finding struct {
 	Rule  rules.ID `json:"rule"`
 	Title string   `json:"title"`
+	// Severity is by the same law as that of findings in the tables.
+	Severity rules.Severity `json:"severity"`
 	// Impact is the most time that it may have saved, in seconds, and Share that of the wall
 	// clock. Both are nil if it is not known.
 	Impact *float64 `json:"impactSeconds,omitempty"`
@@ -77,7 +79,7 @@ func Of(found map[rules.ID]float64, wall float64) Verdict {
 }
 
 func finding(rule rules.Rule, value, wall float64) Finding {
-	f := Finding{Rule: rule.ID, Title: rule.Title, Recipe: rule.Recipe, Settings: settings(rule)}
+	f := Finding{Rule: rule.ID, Title: rule.Title, Severity: rules.Warning, Recipe: rule.Recipe, Settings: settings(rule)}
 	switch {
 	case rule.Query.Impact != "":
 		f.Impact = new(min(value, wall))
@@ -89,7 +91,24 @@ func finding(rule rules.Rule, value, wall float64) Finding {
 	default:
 		f.Value, f.Unit = new(value), rule.Running().Unit
 	}
+	if f.critical(rule) {
+		f.Severity = rules.Critical
+	}
 	return f
+}
+
+// critical reports whether a finding is beyond the law of critical ones, or, of what claims
+// neither time nor core-hours, beyond its rule's critical limit.
+func (f Finding) critical(rule rules.Rule) bool {
+	law := rules.Severities()[0]
+	switch {
+	case f.Impact != nil:
+		return f.Share != nil && *f.Share >= law.Share && *f.Impact*1e3 >= law.Milliseconds
+	case f.Unit == rules.CoreHours:
+		return *f.Value >= law.CoreHours
+	}
+	limit := rule.Running().Limit
+	return !limit.LessIsWorse() && *f.Value >= limit.Critical || limit.LessIsWorse() && *f.Value <= limit.Critical
 }
 
 // settings lists what cures a finding on every release: the metrics do not say which one it is.
@@ -119,7 +138,7 @@ func (v Verdict) text() string {
 	text := "nothing is beyond a rule's limit"
 	if len(v.Findings) > 0 {
 		f := v.Findings[0]
-		text = strings.ToLower(f.Title[:1]) + f.Title[1:] + " " + f.cost()
+		text = strings.ToLower(f.Title[:1]) + f.Title[1:] + " " + f.Cost()
 		if len(f.Settings) > 0 {
 			text += ", try " + f.Settings[0]
 		}
@@ -133,8 +152,8 @@ func (v Verdict) text() string {
 	return text
 }
 
-// cost says what the finding cost.
-func (f Finding) cost() string {
+// Cost says what the finding cost, or what was measured.
+func (f Finding) Cost() string {
 	if f.Impact == nil {
 		return rules.Format(*f.Value, f.Unit)
 	}

@@ -19,7 +19,8 @@ func phasesAreShown(t *testing.T, c *cloud, printed string) {
 	last := steps[0]
 	require.Len(t, last.Phases, 1)
 	shown := last.Phases[0]
-	require.Equal(t, printed, shown.ApplicationID+": "+shown.Line)
+	require.Equal(t, printed, shown.ApplicationID+": "+shown.String())
+	require.NotNil(t, shown.Verdict)
 	require.NotContains(t, shown.Line, "approximate")
 	wall := 0.0
 	for phase, seconds := range shown.Seconds {
@@ -34,7 +35,9 @@ func phasesAreShown(t *testing.T, c *cloud, printed string) {
 	require.Greater(t, wall, took/4, "the rest is the start and the end of spark-submit")
 
 	page := c.running(t).URL(string(platform.WorkloadStatus)) + "/status"
-	require.Contains(t, strings.ReplaceAll(browse(t, page), "\u00a0", " "), shown.Line)
+	text := strings.ReplaceAll(browse(t, page), "\u00a0", " ")
+	require.Contains(t, text, shown.Line)
+	require.Contains(t, text, shown.Verdict.Text)
 	named := map[string]string{}
 	for _, link := range browser.Start(t).Examine(t, page, 360, nil) {
 		named[link.Name] = link.URL
