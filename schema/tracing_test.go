@@ -108,6 +108,24 @@ func TestTracingReportsAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
+// A server for the traces gets none while tracing is off.
+func TestEndpointWithoutTracingIsWarnedOf(t *testing.T) {
+	for _, enabled := range []bool{true, false} {
+		set := schema.Defaults().Tracing
+		set.Enabled, set.Endpoint = enabled, "traces.example.com:4317"
+		var l violation.List
+		set.Validate(&l, "tracing")
+		require.NoError(t, l.Err())
+		if enabled {
+			require.Empty(t, l.Warnings())
+			continue
+		}
+		require.Len(t, l.Warnings(), 1)
+		require.Equal(t, "tracing.endpoint", l.Warnings()[0].Path)
+		require.Contains(t, l.Warnings()[0].Rule, "gets nothing while tracing.enabled is false")
+	}
+}
+
 func TestHeadersInThePlaceOfTheirParameterAreHidden(t *testing.T) {
 	err := validateTracing(func(x *schema.Tracing) { x.Endpoint, x.HeadersParameter = "a:1", "Authorization: Bearer hunter2" })
 	require.ErrorContains(t, err, "tracing.headersParameter: [hidden] must be the name of an SSM parameter")
