@@ -46,8 +46,12 @@ func dockerMountRule() Rule {
 // the source of each: by its own path, or by that of a folder above it.
 func areDefaultMountsAllowed(s string) bool {
 	var list []struct {
+		Classification string
 		Properties     map[string]any
-		Configurations []struct{ Properties map[string]any }
+		Configurations []struct {
+			Classification string
+			Properties     map[string]any
+		}
 	}
 	if json.Unmarshal([]byte(s), &list) != nil {
 		return true // another rule's
@@ -58,7 +62,8 @@ func areDefaultMountsAllowed(s string) bool {
 			mounts = v
 		}
 		for _, nested := range c.Configurations {
-			if v, ok := nested.Properties["docker.allowed.ro-mounts"].(string); ok {
+			isDocker := c.Classification == "container-executor" && nested.Classification == "docker"
+			if v, ok := nested.Properties["docker.allowed.ro-mounts"].(string); ok && isDocker {
 				allowed = v
 			}
 		}
