@@ -75,7 +75,8 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 	}
 	of := steps[0].Phases[0]
 	page := report.Application{
-		ID: id, Name: cmp.Or(last.name, id), Cluster: last.cluster, Step: last.step, Spark: last.spark, Live: true, Outcome: "Running, or its driver was killed",
+		ID: id, Name: cmp.Or(last.name, id), Cluster: last.cluster, Step: last.step, Spark: last.spark, Live: true,
+		Outcome:     "Running, or its driver was killed",
 		Approximate: of.Approximate, Missing: []string{"The history is not in the tables yet" + s.whenRead(ctx) + "."},
 	}
 	if of.Ended {

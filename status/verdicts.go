@@ -38,10 +38,9 @@ func (s Source) addVerdicts(ctx context.Context, steps []Step, window time.Durat
 		}
 		found[id][rules.ID(sample.Metric[verdict.RuleLabel])] = value
 	}
-	for i := range steps {
-		for j := range steps[i].Phases {
-			of := &steps[i].Phases[j]
-			of.Verdict = new(verdict.Of(found[of.ApplicationID], of.wall()))
+	for _, step := range steps {
+		for i, of := range step.Phases {
+			step.Phases[i].Verdict = new(verdict.Of(found[of.ApplicationID], of.wall()))
 		}
 	}
 	return nil
