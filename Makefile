@@ -95,7 +95,8 @@ COMMIT = $(shell git rev-parse --short HEAD 2>/dev/null)
 # (docs/reference/tests.md has their times); tests/kubernetes builds the real kube-apiserver
 # on first use. Three packages run at once because clouds mostly wait. A test that fails runs
 # once more, alone, at the end; one that passes then is named in the last lines.
-LONGEST = ./tests/cloud ./tests/kubernetes ./assets/node ./tests/phases ./localcloud/emr ./stacks/changes ./tests/history ./profiler/run
+LONGEST = ./tests/cloud ./tests/kubernetes ./assets/node ./tests/phases ./localcloud/emr ./stacks/changes ./assets/workloads \
+	./tests/history ./profiler/run ./stacks ./tests/schema ./cmd/observatory
 .PHONY: test
 test: tools ## Run every test, or those of PACKAGES=… and RUN=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
