@@ -2,7 +2,8 @@
 // change. It has the model and renders it as one HTML file without scripts, which asks no
 // address for anything.
 //
-// It reads nothing. Package profiler/pages makes the model from the tables.
+// It reads nothing. Package profiler/pages makes the model from the tables, and package status
+// from the metrics until the tables have the application.
 package report
 
 import (

@@ -16,7 +16,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/pages"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/report"
@@ -80,25 +79,20 @@ func reportCommand() *cobra.Command {
 }
 
 // pageOf makes the page from the tables, or from event logs.
-func pageOf(ctx context.Context, config aws.Config, o run.Options, id string, log *progress.Log) (page report.Application, err error) {
-	if o.Logs == "" {
-		kept, _, err := run.Open(ctx, config, o)
+func pageOf(ctx context.Context, config aws.Config, o run.Options, id string, log *progress.Log) (page report.Application, failed error) {
+	if o.Logs != "" {
+		dir, err := os.MkdirTemp("", "observatory-report-")
 		if err != nil {
+			return page, fmt.Errorf("create the folder of the report's tables: %w", err)
+		}
+		defer func() { failed = errors.Join(failed, os.RemoveAll(dir)) }()
+		o.Output, o.S3OutputPath = dir, ""
+		if _, err := run.Run(ctx, config, o, lines{log}); err != nil {
 			return page, err
 		}
-		return pages.Of(ctx, kept, id)
 	}
-	dir, err := os.MkdirTemp("", "observatory-report-")
+	kept, _, err := run.Open(ctx, config, o)
 	if err != nil {
-		return page, fmt.Errorf("create the folder of the report's tables: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o.Output, o.S3OutputPath = dir, ""
-	if _, err := run.Run(ctx, config, o, lines{log}); err != nil {
-		return page, err
-	}
-	var kept *lake.Lake
-	if kept, _, err = run.Open(ctx, config, o); err != nil {
 		return page, err
 	}
 	return pages.Of(ctx, kept, id)
