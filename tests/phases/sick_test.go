@@ -56,7 +56,11 @@ func (c *cluster) testPair(t *testing.T, p calibration.Pair) {
 		require.NotEmpty(t, live)
 		require.Contains(t, p.Rules(), live[0])
 	}
-	require.True(t, len(changes) > 0 || p.Code != "" || len(p.Cure) > 0, "nothing is advised")
+	byHand := p.Code != "" || len(p.Cure) > 0
+	require.True(t, len(changes) > 0 || byHand, "nothing is advised")
+	if len(p.Also) == 0 {
+		require.NotEqual(t, len(changes) > 0, byHand, "the finding advises %v", changes)
+	}
 	result.Cured = calibration.RunOf(c.runOf(t, p, "cured", settings))
 	t.Logf("%+v: saved %d ms of %d", result, result.Saved(), result.Claimed)
 	for _, id := range p.Rules() {
