@@ -9,6 +9,7 @@ var (
 	clusterID  = regexp.MustCompile(`^j-[0-9A-Z]+$`)
 	stepID     = regexp.MustCompile(`^s-[0-9A-Z]+$`)
 	regionName = regexp.MustCompile(RegionPattern)
+	yarnID     = regexp.MustCompile(`^` + YARNApplicationID + `$`)
 	sha256Hex  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	fileName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 )
@@ -19,6 +20,9 @@ func IsClusterID(s string) bool { return clusterID.MatchString(s) }
 
 // IsStepID reports whether s has the form of EMR's step ids.
 func IsStepID(s string) bool { return stepID.MatchString(s) }
+
+// IsYARNApplicationID reports whether s has the form of YARN's application ids.
+func IsYARNApplicationID(s string) bool { return yarnID.MatchString(s) }
 
 // IsRegion reports whether s has the form of the names of AWS's regions.
 func IsRegion(s string) bool { return regionName.MatchString(s) }

@@ -2,8 +2,6 @@ package status
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -29,23 +27,6 @@ func NewClient(caCertificate []byte, serverName string) (*http.Client, error) {
 	}
 	transport := http.Transport{TLSClientConfig: config, Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
 	return &http.Client{Transport: &transport}, nil
-}
-
-// requirePassword passes requests of platform.StatusUser with this password on, and
-// rejects others.
-func requirePassword(password string, next http.Handler) http.Handler {
-	want := sha256.Sum256([]byte(platform.StatusUser + ":" + password))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, given, _ := r.BasicAuth()
-		got := sha256.Sum256([]byte(user + ":" + given)) // so that lengths are equal
-		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Basic realm=%q, charset="UTF-8"`, platform.Name))
-			http.Error(w, fmt.Sprintf("log in as %s with the password of the stack output statusPassword", platform.StatusUser),
-				http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // explain adds the remedy to the error of a request that TLS or the server's
@@ -90,11 +71,18 @@ func (s Source) probe(ctx context.Context, name platform.Workload, endpoint Endp
 func get(
 	ctx context.Context, client *http.Client, timeout time.Duration, url string, edit ...func(*http.Request),
 ) (io.ReadCloser, error) {
+	return request(ctx, client, timeout, http.MethodGet, url, http.NoBody, edit...)
+}
+
+// request does what get does, with any method and body.
+func request(
+	ctx context.Context, client *http.Client, timeout time.Duration, method, url string, body io.Reader, edit ...func(*http.Request),
+) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		cancel()
-		return nil, fmt.Errorf("get %s: %w", url, err)
+		return nil, fmt.Errorf("%s %s: %w", method, url, err)
 	}
 	for _, change := range edit {
 		change(request)
@@ -111,7 +99,7 @@ func get(
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, reasonSize)) // the status is reported either way
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	return nil, &refusal{url, response.StatusCode, line}
+	return nil, &refusal{method, url, response.StatusCode, line}
 }
 
 // Temporary reports whether an error of a Fetch function may not recur on a retry: the
@@ -123,6 +111,7 @@ func Temporary(err error) bool {
 
 // refusal is a response with a status other than 2xx.
 type refusal struct {
+	method string
 	url    string
 	status int
 	reason string // first line of the body
@@ -130,7 +119,7 @@ type refusal struct {
 
 // Error names the URL, the status and the reason.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("GET %s: %d %s: %s", r.url, r.status, http.StatusText(r.status), r.reason)
+	return fmt.Sprintf("%s %s: %d %s: %s", r.method, r.url, r.status, http.StatusText(r.status), r.reason)
 }
 
 // bodyWithTimeout is a response body that ends its request's timeout when it is

@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,9 +105,6 @@ func kindOf(state types.StepState) string {
 	return ""
 }
 
-// application matches YARN's ids. Those of a step may come from its log.
-var application = regexp.MustCompile(`^` + platform.YARNApplicationID + `$`)
-
 // variables are the values of a step that has started for its links, encoded for a URL.
 func (p page) variables(step Step) map[string]string {
 	to := p.Read
@@ -124,7 +120,7 @@ func (p page) variables(step Step) map[string]string {
 		platform.LinkEnd:     to.UTC().Format("2006-01-02T15:04:05"),
 		platform.LinkSeconds: strconv.Itoa(int(to.Sub(from).Seconds())),
 	}
-	if len(step.ApplicationIDs) > 0 && application.MatchString(step.ApplicationIDs[0]) {
+	if len(step.ApplicationIDs) > 0 && platform.IsYARNApplicationID(step.ApplicationIDs[0]) {
 		values[platform.LinkApplication] = step.ApplicationIDs[0]
 	}
 	for name, value := range values {

@@ -75,7 +75,7 @@ func (s Source) addReported(ctx context.Context, steps []Step) error {
 	for i, step := range steps {
 		for _, info := range found {
 			id := info.label(platform.SparkAppID)
-			if info.Metric[platform.ApplicationInfoStep] == step.ID && application.MatchString(id) &&
+			if info.Metric[platform.ApplicationInfoStep] == step.ID && platform.IsYARNApplicationID(id) &&
 				!slices.Contains(steps[i].ApplicationIDs, id) {
 				steps[i].ApplicationIDs = append(steps[i].ApplicationIDs, id)
 			}
@@ -95,7 +95,7 @@ func (s Source) AddPhases(ctx context.Context, steps []Step) error {
 	since := time.Now()
 	for _, step := range steps {
 		for _, id := range step.ApplicationIDs {
-			if step.Started != nil && application.MatchString(id) && len(ids) < maxApplications {
+			if step.Started != nil && platform.IsYARNApplicationID(id) && len(ids) < maxApplications {
 				ids, since = append(ids, id), earlier(since, *step.Started)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/internal/basicauth"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/report"
 )
@@ -50,7 +51,7 @@ func (s server) handler(password string) http.Handler {
 	protected.HandleFunc("GET "+phasesPath, s.servePhases)
 	protected.HandleFunc("GET "+ApplicationsPath+"/{id}", s.serveApplication)
 	mux := http.NewServeMux()
-	mux.Handle("/", requirePassword(password, protected))
+	mux.Handle("/", basicauth.Require(password, protected))
 	mux.HandleFunc("GET "+platform.HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})

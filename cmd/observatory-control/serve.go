@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/internal/basicauth"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/clustertelemetry"
@@ -30,9 +31,6 @@ const (
 	maxHeaderBytes  = 16 << 10
 	shutdownTimeout = 5 * time.Second // clients without an answer by then retry
 )
-
-// minPasswordBytes keeps a truncated or empty file from becoming the password.
-const minPasswordBytes = 16
 
 // files are the paths of what the server reads at its start, and its other settings.
 type files struct {
@@ -89,7 +87,10 @@ func (f files) load(ctx context.Context) (status.Source, string, tls.Certificate
 		certificateErr = fmt.Errorf("--certificate %q, --key %q: %w; give the files of the Secret %s", f.certificate, f.key, certificateErr,
 			platform.AccessSecret(platform.WorkloadStatus))
 	}
-	password, passwordErr := readPassword(f.password)
+	password, passwordErr := basicauth.Read(f.password)
+	if passwordErr != nil {
+		passwordErr = fmt.Errorf("--password-file: %w", passwordErr)
+	}
 	client, clientErr := f.client()
 	tracing, tracingErr := status.ParseTracing(f.samplingRatio)
 	if tracingErr != nil {
@@ -101,6 +102,7 @@ func (f files) load(ctx context.Context) (status.Source, string, tls.Certificate
 	}
 	return status.Source{
 		Config: config, Client: client, Steps: status.NewStepReader(api, tracing), Clusters: status.NewClusterReader(api, config),
+		Password: password,
 	}, password, certificate, nil
 }
 
@@ -124,18 +126,6 @@ func (f files) client() (*http.Client, error) {
 		}
 	}
 	return status.NewClient(ca, f.serverName)
-}
-
-func readPassword(file string) (string, error) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("--password-file: %w; give a file with the password of the user %s", err, platform.StatusUser)
-	}
-	password := bytes.TrimSpace(raw)
-	if len(password) < minPasswordBytes {
-		return "", fmt.Errorf("--password-file %s: %d bytes: must have %d or more; generate a longer one", file, len(password), minPasswordBytes)
-	}
-	return string(password), nil
 }
 
 // newServer serves operators: over TLS only, with limits for slow clients.

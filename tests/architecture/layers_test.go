@@ -24,7 +24,7 @@ func layers() []layer {
 	everything := append([]string{
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
 		"examples/jobs",
-		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
+		"internal/basicauth", "internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
 		"internal/stepcause", "internal/steplog",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
@@ -35,6 +35,7 @@ func layers() []layer {
 		{folder: "schema/facts/refresh", pure: true, imports: []string{"schema", "toolchain", "internal/poll", "platform"}},
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
+		{folder: "internal/basicauth", strict: true, pure: true, imports: []string{"platform"}},
 		{folder: "internal/keptlogs", strict: true, pure: true},
 		{folder: "internal/stepcause", strict: true, pure: true},
 		{folder: "internal/steplog", strict: true, pure: true, imports: []string{"platform"}},
@@ -49,13 +50,13 @@ func layers() []layer {
 		{folder: "eventlog", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"eventlog", "platform"}},
 		{folder: "profiler", pure: true, imports: []string{
-			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "report", "rules", "platform",
+			"internal/basicauth", "internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "report", "rules", "platform",
 		}},
-		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"platform"}},
+		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"internal/basicauth", "platform"}},
 		{folder: "report", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "verdict", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "status", pure: true, imports: []string{
-			"internal/poll", "internal/stepcause", "phases", "profiler/serve", "report", "rules", "verdict", "platform",
+			"internal/basicauth", "internal/poll", "internal/stepcause", "phases", "profiler/serve", "report", "rules", "verdict", "platform",
 		}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
@@ -83,7 +84,7 @@ func layers() []layer {
 		{folder: "tests", imports: support},
 		{folder: "examples/consumer", imports: []string{"observe/pulumiemr", "stacks/outputs"}},
 		{folder: "examples/jobs", pure: true},
-		{folder: "cmd/observatory-control", pure: true, imports: []string{"redelivery", "status", "tempowal", "platform"}},
+		{folder: "cmd/observatory-control", pure: true, imports: []string{"internal/basicauth", "redelivery", "status", "tempowal", "platform"}},
 		{folder: "cmd/observatory-profiler", pure: true, imports: []string{"profiler", "internal/progress", "platform"}},
 		{folder: "cmd", imports: everything},
 		{folder: ".", imports: []string{"stacks"}},
