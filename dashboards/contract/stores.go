@@ -33,6 +33,8 @@ func storeMetrics() []Metric {
 		s(redelivery.MetricRefused, Counter, "{request}", "Requests that a store rejected on replay; their data is lost.", redelivery.LabelStore),
 		s(redelivery.MetricKept, Gauge, "By", "Compressed bytes that a store accepted and may not have written yet.", redelivery.LabelStore),
 		s(serve.MetricRuns, Counter, "{run}", "Runs of the profiler that ended.", serve.LabelResult),
+		s(serve.MetricWakes, Counter, "{cluster}", "Clusters that were woken by the end of their applications, and left the profiler's queue.",
+			serve.LabelResult),
 		s(serve.MetricSuccess, Gauge, "s", "When a run of the profiler last ended without failing, in seconds since 1970; 0 before the first."),
 		s(serve.MetricInterval, Gauge, "s", "Time between the starts of two runs of the profiler."),
 		s(serve.MetricDuration, Gauge, "s", "Duration of the profiler's last run."),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/internal/basicauth"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
@@ -69,7 +70,8 @@ func runCommand() *cobra.Command {
 
 const serveHelp = `Does what the command run does, at an interval, until it is stopped. It serves the state of the last run as JSON at
 ` + serve.Path + `, metrics for VictoriaMetrics or Prometheus at /metrics, and /healthz. A run that failed or found no cluster is
-retried sooner.`
+retried sooner. With --password-file, POST ` + serve.WakePath + ` has it read one cluster within seconds, and again until the
+applications of the request are in the tables.`
 
 func serveCommand() *cobra.Command {
 	c := newCommand("serve", "Run at an interval, and serve the state of the last run", serveHelp)
@@ -92,6 +94,15 @@ func serveCommand() *cobra.Command {
 			return report
 		}, options.Interval)
 		server.ServeApplications(servePages(config, options))
+		if options.PasswordFile != "" {
+			password, err := basicauth.Read(options.PasswordFile)
+			if err != nil {
+				return usage(fmt.Errorf("password_file: %w", err))
+			}
+			server.ServeWakes(password, func(ctx context.Context, wake serve.Wake) (serve.Found, error) {
+				return run.Woken(ctx, config, options, wake, shown)
+			})
+		}
 		return server.Listen(cmd.Context(), options.Listen)
 	}
 	return c

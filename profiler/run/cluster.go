@@ -97,6 +97,7 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 		}
 		return
 	}
+	r.record(func(s *Summary) { s.Through = c.cluster.Through() })
 	lost := r.lost(ctx, c)
 	r.outcomes(c)
 	r.applications(ctx, c)

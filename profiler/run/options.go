@@ -28,6 +28,7 @@ type Options struct {
 	// The source: EMR's clusters, unless Logs or HistoryServer is set.
 	Region        string // "" is that of the AWS configuration
 	ClusterARN    string // one EMR cluster instead of all
+	ClusterID     string // one EMR cluster, if the filters below select it; has no flag
 	Logs          string // folder or s3:// URI of event logs
 	HistoryServer string // URL of a history server or a Spark UI
 	SourceName    string // cluster_id of rows from Logs or HistoryServer; "" is derived from them
@@ -58,6 +59,8 @@ type Options struct {
 
 	Interval time.Duration // between the starts of two runs of serve
 	Listen   string        // host:port of serve's pages
+
+	PasswordFile string // of those who may wake serve; "" if nobody may
 }
 
 // Option declares one setting. Its flag, environment variable, key in a file and line in
@@ -98,6 +101,8 @@ func ServeOptions() []Option {
 		text("listen_address", fmt.Sprintf("%s:%d", platform.Loopback, platform.Profiler),
 			"Address on which serve listens: state of the last run, /metrics, /healthz.", "must be host:port", isAddress,
 			func(o *Options) *string { return &o.Listen }),
+		text("password_file", "", "File with the password of the user "+platform.StatusUser+", who may have serve read one cluster at once; "+
+			"without it nobody may.", "", nil, func(o *Options) *string { return &o.PasswordFile }),
 	}
 }
 

@@ -198,7 +198,7 @@ func openSource(ctx context.Context, config aws.Config, o Options, at Place, dur
 		return nil, errors.New("no AWS region: set aws_region, or AWS_REGION, or a profile with a region")
 	}
 	return source.NewEMR(ctx, source.EMROptions{
-		AWS: config, ClusterARN: o.ClusterARN, States: o.States, NameFilter: o.NameFilter,
+		AWS: config, ClusterARN: o.ClusterARN, ClusterID: o.ClusterID, States: o.States, NameFilter: o.NameFilter,
 		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Tags: o.Tags, Timeout: o.Timeout, UITimeout: o.UITimeout,
 		MaxUIs: o.MaxUIs, UIs: at.Store, UIPrefix: at.Prefix, History: behind, Listed: during.listed, Postponed: during.postponed,
 	}), nil

@@ -62,7 +62,7 @@ func (r *runner) run(ctx context.Context) error {
 		r.judge(ctx)
 	}
 	r.summary.finish()
-	if r.fatal != nil || ctx.Err() != nil || r.o.RetentionDays == 0 {
+	if r.fatal != nil || ctx.Err() != nil || r.o.RetentionDays == 0 || r.o.ClusterID != "" {
 		return r.fatal
 	}
 	removed, err := r.lake.Expire(ctx, r.o.Oldest(r.now), false)

@@ -47,6 +47,9 @@ type Summary struct {
 	// completeness has the details.
 	Lost map[string]int `json:"lost"`
 
+	// Through says where the applications of the last cluster were found.
+	Through string `json:"-"`
+
 	Interrupted bool    `json:"interrupted"`
 	Seconds     float64 `json:"seconds"`
 }

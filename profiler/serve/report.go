@@ -33,6 +33,7 @@ type State struct {
 	Next    *time.Time `json:"next,omitempty"`    // start of the next run; nil during a run
 	Last    *Report    `json:"last,omitempty"`    // the last run that ended
 	Success *time.Time `json:"success,omitempty"` // end of the last run that did not fail
+	Woken   []Woken    `json:"woken,omitempty"`   // clusters that are read before the next run
 }
 
 // Report is the outcome of a run.

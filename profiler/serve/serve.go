@@ -32,6 +32,8 @@ type Server struct {
 	retries int // runs in a row that failed or found no cluster
 
 	applications http.Handler // nil: there are no pages
+	waker        *waker       // nil: nobody can wake it
+	wakes        map[string]*metrics.Counter
 }
 
 // ServeApplications serves GET ApplicationsPath/ID by another handler, which finds the id as the
@@ -41,7 +43,7 @@ func (s *Server) ServeApplications(pages http.Handler) { s.applications = pages 
 // New returns a server that repeats run. The interval is between the starts of two runs. run
 // returns what it did, and Failed with an error if its context ends.
 func New(run func(context.Context) Report, interval time.Duration) *Server {
-	s := &Server{run: run, interval: interval, metrics: metrics.NewSet(), runs: map[Result]*metrics.Counter{}}
+	s := &Server{run: run, interval: interval, metrics: metrics.NewSet(), runs: map[Result]*metrics.Counter{}, wakes: map[string]*metrics.Counter{}}
 	s.register()
 	return s
 }
@@ -79,19 +81,32 @@ func (s *Server) Listen(ctx context.Context, address string) error {
 	return nil
 }
 
-// Run repeats the run until ctx is done, starting at once.
+// Run repeats the run until ctx is done, starting at once. Between runs it reads the clusters
+// that were woken: only one run at a time may write the tables.
 func (s *Server) Run(ctx context.Context) {
-	for timer := time.NewTimer(0); ; {
+	var changed chan struct{}
+	if s.waker != nil {
+		changed = s.waker.changed
+	}
+	for next := time.Now(); ctx.Err() == nil; {
+		woken, any := s.due()
+		wakes := any && woken.Next.Before(next)
+		at := next
+		if wakes {
+			at = woken.Next
+		}
+		timer := time.NewTimer(time.Until(at))
 		select {
 		case <-ctx.Done():
-			return
+		case <-changed:
 		case <-timer.C:
+			if wakes {
+				s.readWoken(ctx, woken)
+			} else if report := s.round(ctx); ctx.Err() == nil {
+				next = s.finish(report, time.Now())
+			}
 		}
-		report := s.round(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		timer.Reset(time.Until(s.finish(report, time.Now())))
+		timer.Stop()
 	}
 }
 
@@ -134,7 +149,9 @@ func (s *Server) finish(report Report, now time.Time) time.Time {
 func (s *Server) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state
+	state := s.state
+	state.Woken = s.wokenClusters()
+	return state
 }
 
 // Handler serves the state, metrics and /healthz.
@@ -149,6 +166,9 @@ func (s *Server) Handler() http.Handler {
 	})
 	if s.applications != nil {
 		mux.Handle("GET "+ApplicationsPath+"/{id}", s.applications)
+	}
+	if s.waker != nil {
+		mux.Handle("POST "+WakePath, s.wakeHandler())
 	}
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		s.metrics.WritePrometheus(w)
@@ -168,6 +188,7 @@ const (
 	MetricClusters     = "observatory_profiler_clusters"     // found
 	MetricApplications = "observatory_profiler_applications" // read
 	MetricIncomplete   = "observatory_profiler_incomplete"
+	MetricWakes        = "observatory_profiler_wakes_total" // by LabelResult
 	LabelResult        = "result"
 )
 

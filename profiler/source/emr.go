@@ -23,6 +23,7 @@ import (
 type EMROptions struct {
 	AWS           aws.Config // with a region
 	ClusterARN    string     // a single cluster, to which the filters below do not apply
+	ClusterID     string     // a single cluster, if it has the state, the name and the tags below
 	States        []types.ClusterState
 	NameFilter    string // part of the name
 	CreatedAfter  time.Time
@@ -93,6 +94,9 @@ func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
 	if e.o.ClusterARN != "" {
 		return e.one(ctx)
 	}
+	if e.o.ClusterID != "" {
+		return e.selected(ctx)
+	}
 	input := &emr.ListClustersInput{ClusterStates: e.o.States}
 	if !e.o.CreatedAfter.IsZero() {
 		input.CreatedAfter = aws.Time(e.o.CreatedAfter.Add(-time.Second)) // EMR treats the bound as exclusive
@@ -134,6 +138,21 @@ func (e *EMR) one(ctx context.Context) ([]Listed, error) {
 		return nil, fmt.Errorf("describe the EMR cluster %s: %w", parsed.ID, err)
 	}
 	return []Listed{e.listed(e.o.ClusterARN, parsed.ID, aws.ToString(out.Cluster.Name), out.Cluster.Status)}, nil
+}
+
+// selected returns the cluster of ClusterID if the options select it.
+func (e *EMR) selected(ctx context.Context) ([]Listed, error) {
+	out, err := e.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: &e.o.ClusterID})
+	if err != nil {
+		return nil, fmt.Errorf("describe the EMR cluster %s: %w", e.o.ClusterID, err)
+	}
+	c := out.Cluster
+	listed := e.listed(aws.ToString(c.ClusterArn), e.o.ClusterID, aws.ToString(c.Name), c.Status)
+	if len(e.o.States) > 0 && (c.Status == nil || !slices.Contains(e.o.States, c.Status.State)) ||
+		!strings.Contains(aws.ToString(c.Name), e.o.NameFilter) || !hasTags(c, e.o.Tags) {
+		return nil, nil
+	}
+	return []Listed{listed}, nil
 }
 
 // settleTime is how long after a cluster's end its last logs may arrive: EMR uploads logs

@@ -106,6 +106,21 @@ type Application struct {
 	Err error
 }
 
+// Through says in words where the cluster's applications were found.
+func (c *Cluster) Through() string {
+	for _, outcome := range c.Outcomes {
+		switch outcome.Endpoint {
+		case EndpointEventLogs:
+			return "its event logs in S3"
+		case OpOnClusterUIURL:
+			return "its own history server"
+		case EndpointApplications:
+			return "its persistent UI, which shows an application some minutes after its end"
+		}
+	}
+	return ""
+}
+
 // EndOf returns the state of the step that ran an application and no other, "" if there is no
 // such step, or it has not ended.
 func (c *Cluster) EndOf(application string) string {

@@ -86,11 +86,16 @@ func (e *EMR) hasTags(ctx context.Context, id string) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("look up the tags of the EMR cluster %s: %w", id, err)
 	}
+	return hasTags(out.Cluster, e.o.Tags), nil
+}
+
+// hasTags reports whether a cluster has tags with these values.
+func hasTags(c *types.Cluster, tags map[string]string) bool {
 	has := map[string]string{}
-	for _, tag := range out.Cluster.Tags {
+	for _, tag := range c.Tags {
 		has[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
 	}
-	return len(platform.MissingTags(has, e.o.Tags)) == 0, nil
+	return len(platform.MissingTags(has, tags)) == 0
 }
 
 // loadTags returns what is known, which is nothing if it is about other tags, and the content
