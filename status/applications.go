@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 	last, sent := latest(readings, id)
 	steps := []Step{{Phases: last.phases(id, false)}}
 	if !sent || len(steps[0].Phases) == 0 {
-		return report.Application{}, fmt.Errorf("application %s: %w%s", id, errNotInTables, s.whenRead(ctx))
+		return report.Application{}, fmt.Errorf("application %s: %w%s", id, errNotInTables, s.whenRead(ctx, id))
 	}
 	if err := s.addVerdicts(ctx, steps, liveWindow); err != nil {
 		return report.Application{}, fmt.Errorf("application %s: %w", id, err)
@@ -77,7 +78,7 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 	page := report.Application{
 		ID: id, Name: cmp.Or(last.name, id), Cluster: last.cluster, Step: last.step, Spark: last.spark, Live: true,
 		Outcome:     "Running, or its driver was killed",
-		Approximate: of.Approximate, Missing: []string{"The history is not in the tables yet" + s.whenRead(ctx) + "."},
+		Approximate: of.Approximate, Missing: []string{"The history is not in the tables yet" + s.whenRead(ctx, id) + "."},
 	}
 	if of.Ended {
 		page.Outcome = "Ended"
@@ -124,20 +125,40 @@ func addFindings(page *report.Application, v verdict.Verdict) {
 	}
 }
 
-// whenRead says when the profiler reads again.
-func (s Source) whenRead(ctx context.Context) string {
+// whenRead says when the profiler reads an application.
+func (s Source) whenRead(ctx context.Context, id string) string {
 	const byHand = "; `observatory profile report` makes a page from its event log at any time"
 	state, err := s.history(ctx)
 	if err != nil || state == nil {
 		return byHand
 	}
-	return byHand + "; the profiler: " + historyLine(state, time.Now())
+	return byHand + "; the profiler: " + cmp.Or(wokenLine(state, id, time.Now()), historyLine(state, time.Now()))
+}
+
+// wokenLine says when an application is read whose end has woken the profiler; "" if none has.
+func wokenLine(state *serve.State, id string, now time.Time) string {
+	at := slices.IndexFunc(state.Woken, func(w serve.Woken) bool { return slices.Contains(w.Applications, id) })
+	if at < 0 {
+		return ""
+	}
+	woken := state.Woken[at]
+	when := "reads cluster " + woken.Cluster + " now"
+	if left := woken.Next.Sub(now); left > 0 {
+		when = "reads cluster " + woken.Cluster + " in " + brief(left)
+	}
+	switch {
+	case woken.Error != "":
+		return when + "; the last time it could not: " + woken.Error
+	case woken.From != "":
+		return when + "; the last time it was not in " + woken.From
+	}
+	return when
 }
 
 // serveApplication answers with the page of an application.
 func (s server) serveApplication(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	if !application.MatchString(id) {
+	if !platform.IsYARNApplicationID(id) {
 		http.Error(w, fmt.Sprintf("application %q: must be an id such as application_1700000000000_0001", id), http.StatusBadRequest)
 		return
 	}

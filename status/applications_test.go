@@ -31,9 +31,11 @@ func profilerOf(t *testing.T, log string) string {
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(logs, "log"), text, 0o600))
+	secret := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(secret, []byte(password), 0o600))
 	root := &cobra.Command{Use: "observatory-profiler", SilenceUsage: true, SilenceErrors: true}
 	command.AddTo(root)
-	root.SetArgs([]string{"serve", "--logs", logs, "--output", t.TempDir(), "--listen-address", address})
+	root.SetArgs([]string{"serve", "--logs", logs, "--output", t.TempDir(), "--listen-address", address, "--password-file", secret})
 	root.SetErr(t.Output())
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -118,5 +120,16 @@ func TestPageFromMetrics(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &page))
 	require.True(t, page.Live)
 	require.Equal(t, "Ended", page.Outcome)
+	require.Contains(t, page.Missing[0], "the profiler: last run complete")
+
+	read := source(t, c)
+	read.Password = "another-password"
+	wake := profiler.Wake{Cluster: "j-1", Applications: []string{id}}
+	require.ErrorContains(t, read.Wake(t.Context(), wake), "wake the profiler: POST "+c.Endpoints[platform.WorkloadProfiler].URL)
+	read.Password = password
+	require.NoError(t, read.Wake(t.Context(), wake))
+	_, text = get(t, access, url, platform.StatusUser, password)
+	require.NoError(t, json.Unmarshal([]byte(text), &page))
+	require.Regexp(t, `the profiler: reads cluster j-1 (now|in \d+s)`, page.Missing[0])
 	require.Equal(t, rules.Critical, page.Findings[0].Severity)
 }

@@ -92,6 +92,8 @@ type Source struct {
 	Clusters *ClusterReader // what EMR says of the clusters; nil = nothing
 
 	Recorders []Recorder // of what EMR says
+
+	Password string // of platform.StatusUser, with which the profiler is woken; "" = it is not
 }
 
 // Recorder records what EMR says as telemetry.

@@ -26,6 +26,9 @@ const profilerGOGC = "200"
 // needs about 55 MiB for the program's own pages (history_parse_mib of `make bench`).
 const profilerMemoryPercent = 70
 
+// wakeDir is where the password of those who may wake the profiler is mounted.
+const wakeDir = "/etc/observatory-access"
+
 // Profiler configures `observatory-profiler serve`, which reads the history of EMR's
 // clusters at an interval and writes it to the lake. It keeps nothing on the node.
 func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
@@ -35,7 +38,12 @@ func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
 		Args: []string{
 			"serve", "--config=" + path.Join(ConfigDir, ProfilerFile), "--listen-address=" + listen(r.EndpointPort()),
 			fmt.Sprintf("--interval-minutes=%d", s.Profiler.IntervalMinutes),
+			"--password-file=" + path.Join(wakeDir, platform.AccessPassword),
 		},
+		// The status server wakes it with its own password.
+		SecretFiles: []SecretFiles{{
+			Secret: platform.AccessSecret(platform.WorkloadStatus), Volume: "access", Dir: wakeDir, Keys: []string{platform.AccessPassword},
+		}},
 		Env: env,
 		LateFiles: map[string]LateFile{ProfilerFile: {
 			Needs: []Fact{FactRegion, FactBucket},

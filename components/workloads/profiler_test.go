@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,8 +50,15 @@ func TestProfilerLoadsItsConfiguration(t *testing.T) {
 	require.Equal(t, []string{"/opt/bin/observatory-profiler"}, main.Command)
 	require.Equal(t, []string{
 		"serve", "--config=" + workloadconfig.ConfigDir + "/profiler.yaml", "--listen-address=0.0.0.0:4322", "--interval-minutes=45",
+		"--password-file=/etc/observatory-access/password",
 	},
 		main.Args)
+	require.Contains(t, main.VolumeMounts, corev1.VolumeMount{Name: "access", MountPath: "/etc/observatory-access", ReadOnly: true})
+	access := deployment.Spec.Template.Spec.Volumes[slices.IndexFunc(deployment.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Name == "access"
+	})]
+	require.Equal(t, platform.AccessSecret(platform.WorkloadStatus), access.Secret.SecretName)
+	require.Equal(t, []corev1.KeyToPath{{Key: platform.AccessPassword, Path: platform.AccessPassword}}, access.Secret.Items, "not its TLS key")
 	fetch := deployment.Spec.Template.Spec.InitContainers[0]
 	require.Equal(t, "s3://data-123/artifacts/"+hash+"/observatory-profiler", fetch.Env[0].Value)
 	require.Equal(t, "/opt/bin/observatory-profiler", fetch.Env[2].Value)

@@ -52,6 +52,7 @@ type Recorder struct {
 	sender    *sender
 	positions positions
 	clusters  map[string]*cluster
+	unread    map[string][]string // applications of which the profiler does not know yet, by cluster
 }
 
 // New returns a recorder of the steps that the source reads. It sends to the collector
@@ -68,7 +69,7 @@ func New(ctx context.Context, source status.Source, folder string) (*Recorder, e
 	}
 	r := &Recorder{
 		source: source, folder: folder, reader: newReader(source.Steps), sender: sender,
-		positions: known, clusters: map[string]*cluster{},
+		positions: known, clusters: map[string]*cluster{}, unread: map[string][]string{},
 	}
 	r.Loop = recording.New("steps", r.round)
 	for id := range known {
@@ -100,6 +101,7 @@ func (r *Recorder) round(ctx context.Context, now time.Time) []error {
 		add(r.record(ctx, c, got, now))
 	}
 	add(r.positions.save(r.folder))
+	add(r.wake(ctx))
 	return problems
 }
 
@@ -191,6 +193,7 @@ func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time
 	for _, step := range done {
 		c.count[step.State]++
 	}
+	r.toWake(c.id, done, now)
 	r.positions[c.id] = at
 	return errors.Join(failure, r.sender.sendMetrics(ctx, c, got.latest, now))
 }
