@@ -119,19 +119,18 @@ func (e *Engine) approximate() bool {
 	return false
 }
 
-// shown lists the phases in the order of a line of text, with their names. The last
-// two are rare and take part only from one percent on.
+// shown lists the phases in the order of a line of text. The last two are rare and take part
+// only from one percent on.
 var shown = []struct {
 	phase platform.Phase
-	name  string
 	rare  bool
 }{
-	{platform.PhaseResourceWait, "wait", false},
-	{platform.PhaseCompute, "compute", false},
-	{platform.PhaseWrite, "write", false},
-	{platform.PhaseDriver, "driver", false},
-	{platform.PhaseSubmit, "submit", true},
-	{platform.PhaseIdle, "idle", true},
+	{platform.PhaseResourceWait, false},
+	{platform.PhaseCompute, false},
+	{platform.PhaseWrite, false},
+	{platform.PhaseDriver, false},
+	{platform.PhaseSubmit, true},
+	{platform.PhaseIdle, true},
 }
 
 // Line says in one line which share of an application's wall clock each phase took:
@@ -147,7 +146,7 @@ func Line(seconds map[platform.Phase]float64, approximate bool) string {
 		if s.rare && shares[s.phase] < 1 {
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s %d %%", s.name, shares[s.phase]))
+		parts = append(parts, fmt.Sprintf("%s %d %%", s.phase.Word(), shares[s.phase]))
 	}
 	line := strings.Join(parts, " · ")
 	if approximate {

@@ -14,6 +14,18 @@ const (
 	PhaseIdle         Phase = "idle"          // a session server has nothing to do
 )
 
+// Word is the phase's name in texts for people.
+func (p Phase) Word() string {
+	switch p {
+	case PhaseResourceWait:
+		return "wait"
+	case PhaseWrite:
+		return "write"
+	case PhaseDriver, PhaseSubmit, PhaseCompute, PhaseIdle:
+	}
+	return string(p)
+}
+
 // Phases lists the phases; a phase's index is its value in the metric of the current phase.
 func Phases() []Phase {
 	return []Phase{PhaseDriver, PhaseSubmit, PhaseResourceWait, PhaseCompute, PhaseWrite, PhaseIdle}

@@ -69,8 +69,7 @@ func runs() panel.Panel {
 		if phase == platform.PhaseResourceWait {
 			steps = panel.StepsOf(rules.ResourceWait)
 		}
-		name, _ := word(phase)
-		columns = append(columns, column(name, phase.Metric(), steps))
+		columns = append(columns, column(phase.Word(), phase.Metric(), steps))
 	}
 	return panel.Table(panel.Spec{
 		Title: "Runs of the same name", Unit: panel.UnitSeconds, Width: 24, Past: runsPast,

@@ -24,30 +24,29 @@ func phases() panel.Row {
 	}}
 }
 
-// word returns a phase's name in panels, and its colour.
-func word(phase platform.Phase) (string, panel.Color) {
+// color is a phase's in panels.
+func color(phase platform.Phase) panel.Color {
 	switch phase {
 	case platform.PhaseSubmit:
-		return "submit", panel.Yellow
+		return panel.Yellow
 	case platform.PhaseResourceWait:
-		return "wait", panel.Orange
+		return panel.Orange
 	case platform.PhaseCompute:
-		return "compute", panel.Green
+		return panel.Green
 	case platform.PhaseWrite:
-		return "write", panel.Blue
+		return panel.Blue
 	case platform.PhaseIdle:
-		return "idle", panel.Gray
+		return panel.Gray
 	case platform.PhaseDriver:
 	}
-	return "driver", panel.Purple
+	return panel.Purple
 }
 
 // states are the values of the metric of the current phase.
 func states() []panel.Text {
 	var texts []panel.Text
 	for value, phase := range platform.Phases() {
-		name, color := word(phase)
-		texts = append(texts, panel.Text{Value: strconv.Itoa(value), Word: name, Color: color})
+		texts = append(texts, panel.Text{Value: strconv.Itoa(value), Word: phase.Word(), Color: color(phase)})
 	}
 	return texts
 }
@@ -56,8 +55,7 @@ func states() []panel.Text {
 func styles() []panel.Style {
 	var all []panel.Style
 	for _, phase := range platform.Phases() {
-		name, color := word(phase)
-		all = append(all, panel.Style{Series: string(phase), Word: name, Color: color})
+		all = append(all, panel.Style{Series: string(phase), Word: phase.Word(), Color: color(phase)})
 	}
 	return all
 }
