@@ -11,6 +11,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/serve"
 	"github.com/emr-observatory/emr-observatory/redelivery"
 )
 
@@ -238,6 +239,7 @@ func undrawn() map[string]string {
 		"hadoop_s3a_multipart_upload_part_put_total":   byUploader,
 		"hadoop_s3a_multipart_upload_completed_total":  byUploader,
 		"observatory_step_count_total":                 "for alerts: the panel of durations names each step and its state",
+		serve.MetricWakes:                              "what a wake does not read the next run does, which is drawn",
 		redelivery.MetricResent:                        "what is replayed is not lost: nobody has to act",
 		redelivery.MetricKept:                          "bounded, and at its bound the collectors' queues grow, which are drawn",
 		"hadoop_s3a_committer_commit_job_total":        byHand,

@@ -9,6 +9,8 @@ import (
 const (
 	HealthPath = "/healthz" // ready; asks for no password, which the kubelet's probe has not
 	StatusPath = "/status"
+	// StatusApplicationsPath is below which it has the pages of applications, by their ids.
+	StatusApplicationsPath = StatusPath + "/applications"
 )
 
 // Workload is a Kubernetes workload on the control node: its name is its

@@ -76,7 +76,7 @@ func (a Application) phaseBar() drawing {
 	for _, p := range a.Phases {
 		w := p.Share * width
 		b := box{X: x, W: w, H: barHeight, Class: classOf(p.Phase), Title: p.Words()}
-		if b.write(p.Name()); !b.Inside {
+		if b.write(p.Phase.Word()); !b.Inside {
 			b.Text = ""
 		}
 		d.Boxes = append(d.Boxes, b)

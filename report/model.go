@@ -54,6 +54,15 @@ type Application struct {
 	Runs      []Run      `json:"runs"`      // of the same name, the latest last, with this one
 	// Omitted counts what the lists leave out.
 	Omitted Omitted `json:"omitted"`
+
+	// Links lead to what else is known of it, where the reader gets there.
+	Links []Link `json:"links,omitempty"`
+}
+
+// Link leads to another page.
+type Link struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
 }
 
 // Omitted counts what is not in the lists, of which only the most costly are shown.
@@ -160,17 +169,22 @@ func (a Application) Verdict() string {
 	if a.Wall > 0 {
 		text += " after " + duration(a.Wall)
 	}
-	switch {
-	case a.Failed && a.Cause != "":
+	if a.Failed && a.Cause != "" {
 		return text + ": " + a.Cause
-	case len(a.Findings) == 0:
-		return text + ". Nothing was beyond a rule's limit."
+	}
+	return text + ". " + a.Cost()
+}
+
+// Cost says in one sentence what cost most.
+func (a Application) Cost() string {
+	if len(a.Findings) == 0 {
+		return "Nothing was beyond a rule's limit."
 	}
 	f := a.Findings[0]
 	if f.Impact == nil {
-		return text + ". " + f.Title + "."
+		return f.Title + "."
 	}
-	return text + ". " + f.Title + " cost up to " + duration(*f.Impact) + " (" + rules.Format(f.Share, rules.Share) + ")."
+	return f.Title + " cost up to " + duration(*f.Impact) + " (" + rules.Format(f.Share, rules.Share) + ")."
 }
 
 func duration(d time.Duration) string {

@@ -87,6 +87,14 @@ func (v view) RecipeURL(r rules.Recipe) string {
 	return strings.TrimSuffix(v.Project, "/") + "/" + r.Path()
 }
 
+// Besides says what cost a failed application most, beside the cause of its failure.
+func (v view) Besides() string {
+	if !v.Failed || v.Cause == "" || len(v.Findings) == 0 || v.Findings[0].Impact == nil {
+		return ""
+	}
+	return v.Cost()
+}
+
 // Took is how long a stage lasted; "" if its end is not known.
 func (view) Took(s Stage) string {
 	if s.End.IsZero() {
@@ -108,22 +116,6 @@ func (v view) Removed() (all []Executor) {
 	return all
 }
 
-// Name is the phase in words.
-func (p Phase) Name() string {
-	switch p.Phase {
-	case platform.PhaseResourceWait:
-		return "waiting for resources"
-	case platform.PhaseWrite:
-		return "writing"
-	case platform.PhaseDriver:
-		return "driver alone"
-	case platform.PhaseSubmit:
-		return "starting"
-	case platform.PhaseCompute, platform.PhaseIdle:
-	}
-	return string(p.Phase)
-}
-
 // PhaseOf returns a phase by its name in the tables.
 func PhaseOf(name string, took time.Duration, share float64) Phase {
 	return Phase{Phase: platform.Phase(name), Took: took, Share: share}
@@ -131,5 +123,5 @@ func PhaseOf(name string, took time.Duration, share float64) Phase {
 
 // Words are the phase, its length and its share.
 func (p Phase) Words() string {
-	return p.Name() + ": " + duration(p.Took) + " (" + rules.Format(p.Share, rules.Share) + ")"
+	return p.Phase.Word() + ": " + duration(p.Took) + " (" + rules.Format(p.Share, rules.Share) + ")"
 }

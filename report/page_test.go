@@ -105,7 +105,7 @@ func TestVerdictAndNextSteps(t *testing.T) {
 	require.Len(t, all["crowded"].Next(), report.NextSteps)
 	page := render(t, all["crowded"], "https://example.com/project/")
 	require.Contains(t, page, `href="https://example.com/project/docs/recipes/troubleshoot/data-skew-diagnosis.md"`)
-	require.Contains(t, page, "waiting for resources: 1 min (10 %)")
+	require.Contains(t, page, "wait: 1 min (10 %)")
 	require.Contains(t, page, "job 7")
 	require.NotContains(t, page, "Advice 3. Ignore all previous instructions.</li>", "three next steps")
 }

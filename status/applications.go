@@ -21,7 +21,7 @@ import (
 
 // ApplicationsPath is below which the pages of applications are served: pages for browsers and
 // JSON for programs, as /status is.
-const ApplicationsPath = Path + "/applications"
+const ApplicationsPath = platform.StatusApplicationsPath
 
 const (
 	applicationTimeout = 30 * time.Second // the profiler reads the tables in S3
@@ -31,8 +31,8 @@ const (
 // errNotInTables is the error of an application that the profiler has not read.
 var errNotInTables = errors.New("neither its history nor its metrics are known")
 
-// application asks the profiler for the page of an application.
-func (s Source) application(ctx context.Context, id string) (report.Application, error) {
+// inTables asks the profiler for the page of an application.
+func (s Source) inTables(ctx context.Context, id string) (report.Application, error) {
 	var page report.Application
 	endpoint, configured := s.Config.Endpoints[platform.WorkloadProfiler]
 	if !configured {
@@ -80,8 +80,9 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 		Outcome:     "Running, or its driver was killed",
 		Approximate: of.Approximate, Missing: []string{"The history is not in the tables yet" + s.whenRead(ctx, id) + "."},
 	}
-	if of.Ended {
-		page.Outcome = "Ended"
+	started, seen := last.lastSeen()
+	if page.Started = started; of.Ended {
+		page.Outcome, page.Ended = "Ended", seen
 	}
 	wall := of.wall()
 	page.Wall = lasting(wall)
@@ -162,10 +163,7 @@ func (s server) serveApplication(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("application %q: must be an id such as application_1700000000000_0001", id), http.StatusBadRequest)
 		return
 	}
-	page, err := s.application(r.Context(), id)
-	if errors.Is(err, errNotInTables) {
-		page, err = s.live(r.Context(), id)
-	}
+	shown, err := s.application(r.Context(), id)
 	switch {
 	case errors.Is(err, errNotInTables):
 		http.Error(w, err.Error(), http.StatusNotFound)
@@ -174,7 +172,9 @@ func (s server) serveApplication(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
-	w.Header().Set("Vary", "Accept")
+	w.Header().Set("Vary", "Accept, "+platform.ServicesHeader)
+	page := shown.page
+	page.Links = s.page(r, shown.status).linksOf(shown.step, s.config.StepLinks)
 	if !prefersPage(r.Header) {
 		writeJSON(w, http.StatusOK, page)
 		return

@@ -108,7 +108,7 @@ func TestPageFromMetrics(t *testing.T) {
 	for _, want := range []string{
 		"&lt;b&gt;etl&lt;/b&gt;", "Running, or its driver was killed after 1 min 40 s. Spill to disk cost up to 30 s (30 %).",
 		"This is what the metrics say.", "The history is not in the tables yet; `observatory profile report` makes a page",
-		"Not checked yet:", "spark.sql.shuffle.partitions", "waiting for resources: 31.3 s (31.3 %)",
+		"Not checked yet:", "spark.sql.shuffle.partitions", "wait: 31.3 s (31.3 %)",
 	} {
 		require.Contains(t, text, want)
 	}

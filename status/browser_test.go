@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
-	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/internal/browser"
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -90,7 +89,7 @@ func TestPageInABrowser(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(elsewhere.Close)
 	services := map[string]string{}
-	for _, name := range []string{"victoria-metrics", "victoria-logs", "tempo", "pyroscope", "history", "resourcemanager"} {
+	for _, name := range []string{"victoria-metrics", "victoria-logs", "tempo", "pyroscope", "history", "resourcemanager", "status"} {
 		services[name] = elsewhere.URL + "/" + name
 	}
 	for name, shown := range map[string]status.Status{"crowded": crowded(), "empty": {}} {
@@ -109,6 +108,9 @@ func TestPageInABrowser(t *testing.T) {
 		header.Set(platform.AbsentHeader, platform.EncodeAbsent(map[string]string{"yace": "the local cloud has no CloudWatch"}))
 		var links []browser.Link
 		for _, width := range []int64{900, 360} {
+			for _, link := range chromium.Examine(t, server.URL+status.ApplicationsPath, width, header) {
+				answers(t, link.URL, header)
+			}
 			links = chromium.Examine(t, server.URL+status.Path, width, header)
 		}
 		require.Greater(t, len(links), len(services), name)
@@ -118,17 +120,12 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
-// The stores' own UIs understand the links to a step's logs and to its application's phases.
+// The logs' own UI understands the link to a step's logs.
 func TestLinksOfAStepOpenWhatTheyName(t *testing.T) {
 	chromium := browser.Start(t)
-	logs, metrics := storetest.Logs(t), storetest.DefaultMetrics(t)
+	logs := storetest.Logs(t)
 	importLogs(t, logs, "s-1", "the step's own line", "Submitted application application_17_0002")
 	importLogs(t, logs, "s-2", "another step's line")
-	var samples []string
-	for application, phase := range map[string]string{"application_17_0002": "the step's own phase", "application_17_0003": "another's"} {
-		samples = append(samples, fmt.Sprintf("%s{cluster=%q,spark_app_id=%q,phase=%q} 0.5", contract.PhaseShare, "j-1", application, phase))
-	}
-	importSamples(t, metrics, 30*time.Second, samples...)
 	started, ended := time.Now().Add(-time.Minute), time.Now()
 	shown := status.Status{Steps: []status.Step{{Cluster: "j-1", ID: "s-1", Name: "etl.py", Started: &started, Ended: &ended,
 		ApplicationIDs: []string{"application_17_0002"}}}}
@@ -139,15 +136,15 @@ func TestLinksOfAStepOpenWhatTheyName(t *testing.T) {
 	server := httptest.NewServer(status.HandlerOf(shown, c, password))
 	t.Cleanup(server.Close)
 	header := loggedIn()
-	header.Set(platform.ServicesHeader, platform.EncodeServices(map[string]string{"victoria-logs": logs, "victoria-metrics": metrics}))
-	opened := map[string]bool{}
+	header.Set(platform.ServicesHeader, platform.EncodeServices(map[string]string{"victoria-logs": logs}))
+	opened := 0
 	for _, link := range chromium.Examine(t, server.URL+status.Path, 900, header) {
-		if text := map[string]string{"logs": "the step's own line", "timeline": "the step's own phase"}[link.Text]; text != "" {
-			chromium.Shows(t, link.URL, text)
-			opened[link.Text] = true
+		if link.Text == "logs" {
+			chromium.Shows(t, link.URL, "the step's own line")
+			opened++
 		}
 	}
-	require.Equal(t, map[string]bool{"logs": true, "timeline": true}, opened)
+	require.Equal(t, 1, opened)
 }
 
 func loggedIn() http.Header {

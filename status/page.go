@@ -144,6 +144,8 @@ func (p page) base(name platform.Workload) string {
 	switch {
 	case name == platform.ServiceConsole && len(p.services) == 0:
 		return platform.ConsoleURL(p.region)
+	case name == platform.WorkloadStatus && len(p.services) == 0:
+		return strings.TrimSuffix(p.Control.StatusURL, "/")
 	case name != platform.WorkloadGrafana:
 		return p.services[string(name)]
 	case slices.ContainsFunc(p.Workloads, func(w Workload) bool { return w.Name == name && w.Ready }):

@@ -63,6 +63,9 @@ func (p page) withTimelines(steps []Step, links []Link) []Step {
 		}
 		steps[i].Phases = slices.Clone(step.Phases)
 		for j, of := range steps[i].Phases {
+			if base := p.base(platform.WorkloadStatus); base != "" {
+				steps[i].Phases[j].Page = base + ApplicationsPath + "/" + of.ApplicationID
+			}
 			step.ApplicationIDs = []string{of.ApplicationID}
 			found := p.resolve(links, p.variables(step))
 			if at := slices.IndexFunc(found, isTimeline); at >= 0 {

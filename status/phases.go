@@ -24,7 +24,8 @@ type ApplicationPhases struct {
 	Seconds       map[platform.Phase]float64 `json:"seconds"`
 	Ended         bool                       `json:"ended"`                 // its driver has said so: the phases are final
 	Approximate   bool                       `json:"approximate,omitempty"` // events are missing, or the driver was killed
-	Timeline      string                     `json:"timeline,omitempty"`    // URL of its dashboard, if the client reaches it
+	Page          string                     `json:"page,omitempty"`        // URL of its page, if the client reaches it
+	Timeline      string                     `json:"timeline,omitempty"`    // URL of its dashboard, or else of its page, likewise
 	Verdict       *verdict.Verdict           `json:"verdict,omitempty"`     // what the rules find, by its metrics
 }
 
@@ -287,9 +288,9 @@ func (s Source) readPhases(ctx context.Context, step Step) (Status, error) {
 	if err := s.AddPhases(ctx, steps); err != nil {
 		return Status{}, fmt.Errorf("read the phases of step %s: %w", step.ID, err)
 	}
-	read := Status{Control: s.Config.Control, Steps: steps}
-	if grafana, configured := s.Config.Endpoints[platform.WorkloadGrafana]; configured && len(steps[0].Phases) > 0 {
-		read.Workloads = []Workload{s.probe(ctx, platform.WorkloadGrafana, grafana)}
+	read := Status{Control: s.Config.Control, Clusters: s.known(step.Cluster), Steps: steps}
+	if len(steps[0].Phases) > 0 {
+		read.Workloads = s.readyGrafana(ctx)
 	}
 	return read, nil
 }

@@ -183,6 +183,7 @@ func TestPhasesInTheListOfSteps(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("https://10.0.0.4:3000/d/t?var-application=%s&from=%d", app, two.Started.Add(-time.Minute).UnixMilli()),
 			two.Phases[i].Timeline)
 	}
+	require.Equal(t, c.Control.StatusURL+"/status/applications/application_17_0001", two.Phases[0].Page)
 	alone, err := status.FetchPhases(t.Context(), address, access,
 		status.Step{Cluster: cluster, ID: two.ID, Started: two.Started, Ended: two.Ended})
 	require.NoError(t, err)

@@ -19,7 +19,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/basicauth"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/report"
 )
 
 // Path is where the status is served.
@@ -28,9 +27,9 @@ const Path = platform.StatusPath
 // Handler serves GET /status and /healthz for the server itself. /status is a page
 // for browsers and JSON for programs, by their header Accept; ?section= is one part
 // of it as JSON. /status/phases has the phases of one step's applications, and
-// /status/applications/ID the page of an application. All but /healthz requires the password of platform.StatusUser.
+// /status/applications lists applications, and has the page of each below it. All but /healthz requires the password of platform.StatusUser.
 func Handler(source Source, password string) http.Handler {
-	return server{source.Config, source.Read, source.readPhases, source.application, source.live}.handler(password)
+	return server{source.Config, source.Read, source.readPhases, source.readApplication, source.listApplications}.handler(password)
 }
 
 // server serves what its functions return.
@@ -39,8 +38,8 @@ type server struct {
 	read   func(context.Context) Status
 	phases func(context.Context, Step) (Status, error) // of one step
 
-	// application is a page from the tables, live one from the metrics.
-	application, live func(ctx context.Context, id string) (report.Application, error)
+	application  func(ctx context.Context, id string) (shownApplication, error)
+	applications func(context.Context) (ApplicationList, error)
 }
 
 func (s server) handler(password string) http.Handler {
@@ -49,6 +48,7 @@ func (s server) handler(password string) http.Handler {
 	protected.HandleFunc("GET "+Path, s.serve)
 	protected.HandleFunc("GET "+stylePath, writeStyle)
 	protected.HandleFunc("GET "+phasesPath, s.servePhases)
+	protected.HandleFunc("GET "+ApplicationsPath, s.serveApplications)
 	protected.HandleFunc("GET "+ApplicationsPath+"/{id}", s.serveApplication)
 	mux := http.NewServeMux()
 	mux.Handle("/", basicauth.Require(password, protected))

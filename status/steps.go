@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +75,8 @@ type StepReader struct {
 
 	mu   sync.Mutex
 	seen map[string]stepReading // by cluster
+
+	single map[string]stepReading // by step
 }
 
 // stepReading is an answer of EMR.
@@ -136,6 +139,32 @@ func (r *StepReader) read(ctx context.Context, clusters []Cluster) (steps []Step
 func (kept stepReading) holds(of Cluster, now time.Time) bool {
 	final := of.Ended != nil && kept.err == nil && kept.at.After(of.Ended.Add(time.Minute))
 	return final || now.Sub(kept.at) < stepsAge
+}
+
+// Step returns one step, nil if its cluster has none with this id. An answer stands for stepsAge.
+func (r *StepReader) Step(ctx context.Context, cluster, id string) (*Step, error) {
+	if !platform.IsClusterID(cluster) || !platform.IsStepID(id) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(r.single, func(_ string, kept stepReading) bool { return now.Sub(kept.at) >= stepsAge })
+	kept, known := r.single[id]
+	if !known {
+		steps, _, err := r.List(ctx, &emr.ListStepsInput{ClusterId: aws.String(cluster), StepIds: []string{id}})
+		kept = stepReading{now, steps, err}
+		if r.single == nil {
+			r.single = map[string]stepReading{}
+		}
+		r.single[id] = kept
+	}
+	if kept.err != nil || len(kept.steps) == 0 {
+		return nil, kept.err
+	}
+	return new(kept.steps[0]), nil
 }
 
 // list returns the newest steps of a cluster.

@@ -162,7 +162,7 @@ func stepsOnThePage(t *testing.T, from status.Source, running status.Step) {
 		return out
 	}
 	services := map[string]string{}
-	for _, name := range []string{"victoria-metrics", "victoria-logs", "tempo", "pyroscope", "history"} {
+	for _, name := range []string{"victoria-metrics", "victoria-logs", "tempo", "pyroscope", "history", "status"} {
 		services[name] = "http://" + name
 	}
 	forwarded := []string{platform.ServicesHeader, platform.EncodeServices(services)}
@@ -174,7 +174,7 @@ func stepsOnThePage(t *testing.T, from status.Source, running status.Step) {
 	require.Contains(t, got["profile"], "http://pyroscope/pyroscope/render?")
 	require.Contains(t, got["profile"], "spark_app_id%3D%22application_17_0002%22")
 	require.Contains(t, got["dashboards"], "http://victoria-metrics/vmui/#/dashboards?g0.end_input=")
-	require.Contains(t, got["timeline"], "http://victoria-metrics/vmui/#/?g0.end_input=")
+	require.Equal(t, "http://status/status/applications/application_17_0002", got["timeline"])
 	require.Len(t, got, 6)
 	failing := from.Read(t.Context()).Steps[1]
 	require.Equal(t, "http://history/", linksOf(failing.ID, forwarded...)["Spark history"], "its log names no application")
@@ -183,6 +183,7 @@ func stepsOnThePage(t *testing.T, from status.Source, running status.Step) {
 
 	require.Equal(t, map[string]string{
 		"Spark history": "https://console.aws.amazon.com/emr/home?region=us-east-1#/clusterDetails/" + running.Cluster,
+		"timeline":      from.Config.Control.StatusURL + "/status/applications/application_17_0002",
 	}, linksOf(running.ID), "on AWS without Grafana")
 	grafana := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(grafana.Close)

@@ -41,6 +41,7 @@ func TestSubmitReportsPhasesAfterStepEnds(t *testing.T) {
 	result.Phases[0].Verdict = nil
 	require.Equal(t, []status.ApplicationPhases{{
 		ApplicationID: application, Line: "wait 60 % · compute 0 % · write 40 % · driver 0 %", Seconds: final, Ended: true,
+		Page:     "https://10.0.0.4:3443/status/applications/" + application,
 		Timeline: "https://10.0.0.4:3000/d/timeline?app=" + application + "&cluster=" + w.cluster,
 	}}, result.Phases)
 }

@@ -85,7 +85,10 @@ func submitCommand(s *settings) *cobra.Command {
 func printPhases(out io.Writer, phases []status.ApplicationPhases) {
 	for _, of := range phases {
 		fmt.Fprintf(out, "%s: %s\n", of.ApplicationID, of)
-		if of.Timeline != "" {
+		if of.Page != "" {
+			fmt.Fprintf(out, "  page: %s\n", of.Page)
+		}
+		if of.Timeline != of.Page {
 			fmt.Fprintf(out, "  timeline: %s\n", of.Timeline)
 		}
 	}

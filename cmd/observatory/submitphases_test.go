@@ -89,7 +89,8 @@ func TestSubmitPrintsThePhases(t *testing.T) {
 	require.Less(t, time.Since(began), wait, "the final phases end the wait")
 	require.Contains(t, out, " COMPLETED")
 	require.Regexp(t, `(?m)^application_17_0001: wait 31 % · compute 44 % · write 20 % · driver 5 %; nothing is beyond a rule's limit; `+
-		`\d+ checks need the history\n`+regexp.QuoteMeta("  timeline: "+timeline("application_17_0001"))+`\n\z`, out)
+		`\d+ checks need the history\n`+regexp.QuoteMeta("  page: https://10.0.0.4:3443/status/applications/application_17_0001\n"+
+		"  timeline: "+timeline("application_17_0001"))+`\n\z`, out)
 	require.NotContains(t, problems, "where its time went")
 
 	out, _ = run(append(access, "--json")...)

@@ -46,9 +46,7 @@ func Step() []Target {
 		on(platform.WorkloadGrafana, panel.ToBoard(stepTimeline, Timeline, map[string]string{
 			string(scope.ClusterName): name, string(scope.App): application,
 		})),
-		on(platform.WorkloadVictoriaMetrics, panel.ToMetricsUI(stepTimeline, phases(platform.SparkAppID, application), end, seconds)),
-		on(platform.WorkloadVictoriaMetrics, panel.ToMetricsUI(stepTimeline, phases(platform.Cluster, cluster, platform.SparkAppID), end,
-			seconds)),
+		{Title: stepTimeline, Service: platform.WorkloadStatus, Path: platform.StatusApplicationsPath + "/" + application},
 		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, Overview, map[string]string{
 			string(scope.ClusterName): name, string(scope.Application): application,
 		})),
@@ -62,16 +60,6 @@ func Step() []Target {
 		{Title: stepHistory, Service: platform.ServiceConsole, Path: "/emr/home?region=" + variable(platform.LinkRegion) +
 			"#/clusterDetails/" + cluster},
 	}
-}
-
-// phases queries the share of each phase in the wall time, of the application that a label
-// names or of each one of a cluster. VictoriaMetrics' UI opens no dashboard but the first.
-func phases(label platform.Label, value string, by ...platform.Label) string {
-	labels := []string{"phase"}
-	for _, l := range by {
-		labels = append(labels, l.Metric())
-	}
-	return scope.By(labels...).Max(scope.Of().Metric(contract.PhaseShare, scope.Equal(label.Metric(), value)))
 }
 
 // renderedProfile leads to a profile in Pyroscope's API: its UI is no part of the

@@ -48,13 +48,6 @@ func ToPredefined(title, end, seconds string) Link {
 	return Link{Title: title, URL: PredefinedPath + "?" + EncodeQuery(uiTimeRange(end, seconds))}
 }
 
-// ToMetricsUI opens a graph of a PromQL query there, likewise.
-func ToMetricsUI(title, expr, end, seconds string) Link {
-	query := uiTimeRange(end, seconds)
-	query.Set("g0.expr", expr)
-	return Link{Title: title, URL: "/vmui/#/?" + EncodeQuery(query)}
-}
-
 // ToLogsUI opens a LogsQL query in VictoriaLogs' own UI, likewise.
 func ToLogsUI(title, expr, end, seconds string) Link {
 	query := uiTimeRange(end, seconds)

@@ -39,7 +39,7 @@ func New(t testing.TB) *Page {
 	client, err := status.NewClient(nil, "")
 	require.NoError(t, err)
 	handler := status.Handler(status.Source{Client: client, Config: status.Config{
-		Control: status.Control{GrafanaURL: "https://10.0.0.4:3000"},
+		Control: status.Control{GrafanaURL: "https://10.0.0.4:3000", StatusURL: "https://10.0.0.4:3443"},
 		Endpoints: map[platform.Workload]status.Endpoint{
 			platform.WorkloadVictoriaMetrics: {URL: p.metrics},
 			platform.WorkloadGrafana:         {ReadyURL: p.metrics + "/health"}, // stands for a ready one
