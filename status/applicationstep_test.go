@@ -65,6 +65,11 @@ func TestPagesHaveTheirStep(t *testing.T) {
 	require.Contains(t, titles["logs"], ids[0])
 	require.NotContains(t, titles, platform.TimelineLink, "it is this page")
 	require.Equal(t, "Running", page("application_17_0002").Outcome)
+	seen(t, metrics, cluster)
+	failing := from.Read(t.Context()).Steps[1]
+	require.Len(t, failing.Phases, 1)
+	require.Regexp(t, `^failed: KeyError: '<b>day</b>' at job.py:4, in <module>: orders\[key\]; wait 31 % .*; nothing is beyond`,
+		failing.Phases[0].String())
 	asked := requests.Load()
 	page("application_17_0001")
 	require.Equal(t, asked, requests.Load(), "reloading asks EMR nothing")

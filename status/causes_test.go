@@ -62,6 +62,12 @@ func TestCausesOfFailedSteps(t *testing.T) {
 		ofStep("s-CLUSTER", "stderr", "26/11/27 10:00:09 ERROR Client: Application diagnostics message: User application exited with status 3"),
 		ofStep("s-CLUSTER", "controller", "2026-11-27T10:00:42.001Z INFO waitProcessCompletion ended with exit code 1"),
 		ofContainer("01_000002", "an executor"), ofContainer("01_000001", "no such table: orders"),
+		ofStep("s-MEMORY", "stderr", "26/11/27 10:00:09 ERROR TaskSetManager: Task 0 in stage 1.0 failed 4 times; aborting job"),
+		ofStep("s-MEMORY", "stderr", "Exception in thread \"main\" org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 "+
+			"in stage 1.0 failed 4 times: ExecutorLostFailure (executor 4 exited caused by one of the running tasks) Reason: Container "+
+			"from a bad node: container_1700000000000_0007_01_000005 on host: ip-10-0-0-6. Exit status: 137."),
+		ofContainer("01_000005", "26/11/27 10:00:08 ERROR Executor: Exception in task 0.3 in stage 1.0\njava.lang.OutOfMemoryError: Java heap "+
+			"space\n\tat java.util.Arrays.copyOf"),
 		ofStep("s-DONE", "stdout", "Traceback (most recent call last):\nValueError: handled"))
 	from := status.Source{Client: http.DefaultClient, Config: status.Config{Endpoints: map[platform.Workload]status.Endpoint{
 		platform.WorkloadVictoriaLogs: {URL: logs},
@@ -72,13 +78,16 @@ func TestCausesOfFailedSteps(t *testing.T) {
 	}
 	steps := []status.Step{
 		step("s-EXIT", types.StepStateFailed), step("s-RAISED", types.StepStateFailed), step("s-CLUSTER", types.StepStateFailed),
-		step("s-NOTHING", types.StepStateFailed), step("s-DONE", types.StepStateCompleted),
+		step("s-NOTHING", types.StepStateFailed), step("s-DONE", types.StepStateCompleted), step("s-MEMORY", types.StepStateFailed),
 	}
 	require.NoError(t, from.AddCauses(t.Context(), steps))
 	want := []string{
 		"exit code 3 without an exception; the job's last lines:\n  WROTE 1\n  EXIT 2",
 		"ValueError: no\n  at job.py:4, in <module>: raise ValueError(\"no\")",
 		"exit code 3 without an exception; the job's last lines:\n  no such table: orders", "", "",
+		"java.lang.OutOfMemoryError: Java heap space in an executor; org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 " +
+			"in stage 1.0 failed 4 times: ExecutorLostFailure (executor 4 exited caused by one of the running tasks) Reason: Container " +
+			"from a bad node: container_1700000000000_0007_01_000005 on host: ip-10-0-0-6. Exit status: 137.",
 	}
 	for i, step := range steps {
 		require.Equal(t, want[i], step.Cause, step.ID)

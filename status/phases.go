@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/verdict"
@@ -20,7 +23,8 @@ import (
 // until its end.
 type ApplicationPhases struct {
 	ApplicationID string                     `json:"applicationId"`
-	Line          string                     `json:"line"` // all of it in one line
+	Line          string                     `json:"line"`            // all of it in one line
+	Cause         string                     `json:"cause,omitempty"` // why it failed, in one line, if the step is its alone
 	Seconds       map[platform.Phase]float64 `json:"seconds"`
 	Ended         bool                       `json:"ended"`                 // its driver has said so: the phases are final
 	Approximate   bool                       `json:"approximate,omitempty"` // events are missing, or the driver was killed
@@ -29,12 +33,16 @@ type ApplicationPhases struct {
 	Verdict       *verdict.Verdict           `json:"verdict,omitempty"`     // what the rules find, by its metrics
 }
 
-// String is the line of the phases with the clause of the verdict.
+// String is the line of the phases with the clause of the verdict, after the cause of a failure.
 func (p ApplicationPhases) String() string {
-	if p.Verdict == nil {
-		return p.Line
+	text := p.Line
+	if p.Cause != "" {
+		text = "failed: " + p.Cause + "; " + text
 	}
-	return p.Line + "; " + p.Verdict.Text
+	if p.Verdict != nil {
+		text += "; " + p.Verdict.Text
+	}
+	return text
 }
 
 // sumTolerance is how much the phases may differ from the wall clock that they add up
@@ -118,6 +126,9 @@ func (s Source) AddPhases(ctx context.Context, steps []Step) error {
 			if r, sent := latest(readings, id); sent && (r.step == "" || r.step == step.ID) {
 				step.Phases = append(step.Phases, r.phases(id, step.Ended != nil)...)
 			}
+		}
+		if step.State == types.StepStateFailed && len(step.Phases) == 1 {
+			step.Phases[0].Cause = strings.Join(strings.Fields(cmp.Or(step.Cause, step.Reason)), " ")
 		}
 	}
 	return s.addVerdicts(ctx, steps, time.Since(since)+stepMargin)

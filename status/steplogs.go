@@ -118,6 +118,15 @@ func (s Source) causeOf(ctx context.Context, step Step) (*stepcause.Cause, error
 			search.Add(file, stepcause.Driver, finder)
 		})
 	}
+	if ids := step.ApplicationIDs; err == nil && search.WantsExecutors() && len(ids) > 0 {
+		query := fmt.Sprintf(`{"%s"="%s"} "%s":=%q %q | fields _time, _msg | sort by (_time) limit 1`, platform.ServiceName,
+			platform.ServiceContainer, platform.SparkAppID, ids[len(ids)-1], stepcause.OutOfMemory)
+		err = s.queryLogs(ctx, query, *step.Started, 1, func(record map[string]string) {
+			for line := range strings.Lines(record["_msg"]) {
+				search.AddExecutor(line)
+			}
+		})
+	}
 	return search.Cause(), err
 }
 

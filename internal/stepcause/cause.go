@@ -6,6 +6,7 @@ package stepcause
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -89,6 +90,7 @@ type Search struct {
 	ending ending
 	own    string // the log whose last lines are the job's, or else the one with the exit code
 	driver bool   // a driver's own log was read
+	memory string // the error of an executor that ran out of memory
 }
 
 // Kind is what a log is of.
@@ -129,6 +131,26 @@ func (s *Search) WantsDriver() bool {
 	return s.best.weight < printed && s.ending.cluster && !s.driver
 }
 
+// lostExecutor matches what Spark says of an executor that has gone. YARN calls the node bad
+// where the JVM ended itself.
+var lostExecutor = regexp.MustCompile(`ExecutorLostFailure|Container from a bad node`)
+
+// OutOfMemory is the exception of a JVM whose heap is full.
+const OutOfMemory = "java.lang.OutOfMemoryError"
+
+// WantsExecutors reports whether the log of an executor may say more than what was added: why it
+// has gone.
+func (s *Search) WantsExecutors() bool {
+	return s.best.weight > noCause && s.memory == "" && lostExecutor.MatchString(s.best.Exception)
+}
+
+// AddExecutor adds a line of an executor's log. Only OutOfMemory is looked for in it.
+func (s *Search) AddExecutor(line string) {
+	if at := strings.Index(line, OutOfMemory); at >= 0 && s.memory == "" {
+		s.memory = clip(line[at:], maxPart)
+	}
+}
+
 // Cause returns the cause, nil if no log names one: the exception that most surely ended the
 // program, or else how it ended, with what the job printed last. A warning is the cause only
 // if nothing says how the program ended.
@@ -145,6 +167,9 @@ func (s *Search) Cause() *Cause {
 		return nil
 	default:
 		cause = Cause{Exception: text, Log: s.own, LastLines: s.ending.lines}
+	}
+	if s.memory != "" && lostExecutor.MatchString(cause.Exception) {
+		cause.Exception = clip(s.memory+" in an executor; "+cause.Exception, maxException)
 	}
 	return &cause
 }
