@@ -53,6 +53,7 @@ type Recorder struct {
 	positions positions
 	clusters  map[string]*cluster
 	unread    map[string][]string // applications of which the profiler does not know yet, by cluster
+	stepless  map[string]bool     // applications without a step that ended lately
 }
 
 // New returns a recorder of the steps that the source reads. It sends to the collector
@@ -101,6 +102,7 @@ func (r *Recorder) round(ctx context.Context, now time.Time) []error {
 		add(r.record(ctx, c, got, now))
 	}
 	add(r.positions.save(r.folder))
+	add(r.addStepless(ctx))
 	add(r.wake(ctx))
 	return problems
 }

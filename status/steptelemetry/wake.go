@@ -18,15 +18,36 @@ const wakeAge = time.Hour
 // toWake remembers the applications of steps that have ended, until the profiler knows of them.
 func (r *Recorder) toWake(cluster string, done []status.Step, now time.Time) {
 	for _, step := range done {
-		if step.Ended == nil || step.Ended.Before(now.Add(-wakeAge)) {
-			continue
+		if step.Ended != nil && step.Ended.After(now.Add(-wakeAge)) {
+			r.addUnread(cluster, step.ApplicationIDs)
 		}
-		for _, id := range step.ApplicationIDs {
-			if platform.IsYARNApplicationID(id) && len(r.unread[cluster]) < serve.MaxWakeApplications {
-				r.unread[cluster] = append(r.unread[cluster], id)
+	}
+}
+
+func (r *Recorder) addUnread(cluster string, applications []string) {
+	for _, id := range applications {
+		if platform.IsYARNApplicationID(id) && len(r.unread[cluster]) < serve.MaxWakeApplications {
+			r.unread[cluster] = append(r.unread[cluster], id)
+		}
+	}
+}
+
+// addStepless remembers the applications without a step that have ended since the last round.
+func (r *Recorder) addStepless(ctx context.Context) error {
+	ended, err := r.source.EndedWithoutStep(ctx, wakeAge)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for cluster, ids := range ended {
+		for _, id := range ids {
+			if seen[id] = true; !r.stepless[id] {
+				r.addUnread(cluster, []string{id})
 			}
 		}
 	}
+	r.stepless = seen
+	return nil
 }
 
 // wake wakes the profiler. What it does not accept is offered again in the next round. After a

@@ -71,14 +71,23 @@ func TestEndsOfStepsWakeTheProfiler(t *testing.T) {
 	require.Len(t, woken, 1)
 	require.Equal(t, serve.Wake{Cluster: cluster, Applications: []string{"application_17_0001", "application_17_0002"}}, woken[0].Wake)
 
+	w.sends(t, cluster, "", "application_17_0009", 1)
+	w.sends(t, cluster, "", "application_17_0010", 0)
+	for range 2 {
+		r.Round(t.Context(), afterLogs())
+		require.Equal(t, []string{"application_17_0001", "application_17_0002", "application_17_0009"}, server.State().Woken[0].Applications,
+			"one of a notebook has ended, another runs")
+	}
+
 	restarted, again, _ := profiler(t, password)
 	r = w.waking(t, again, password)
 	r.Round(t.Context(), afterLogs())
-	require.Empty(t, restarted.State().Woken, "both were read")
+	require.Equal(t, []string{"application_17_0009"}, restarted.State().Woken[0].Applications, "the profiler knows what it has read")
 	third := w.add(t, cluster, "third")
 	w.run(t, cluster, types.StepStateCompleted, third)
 	w.sends(t, cluster, third, "application_17_0003", 1)
 	r = w.waking(t, again, password)
 	r.Round(t.Context(), afterLogs())
-	require.Equal(t, []string{"application_17_0003"}, restarted.State().Woken[0].Applications, "it ended while nobody looked")
+	require.Equal(t, []string{"application_17_0003", "application_17_0009"}, restarted.State().Woken[0].Applications,
+		"it ended while nobody looked")
 }
