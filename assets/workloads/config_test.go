@@ -140,5 +140,6 @@ func TestMemoryLimitsFitTheNode(t *testing.T) {
 		require.Positive(t, w.MemoryMiB, w.Name)
 		total += w.MemoryMiB
 	}
-	require.LessOrEqual(t, total, 7*1024, "8 GiB, beside K3s")
+	const toCome = 400 // alerts and tools
+	require.LessOrEqual(t, total+toCome, 7*1024, "8 GiB, beside K3s")
 }
