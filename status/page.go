@@ -46,9 +46,6 @@ type page struct {
 	services map[string]string // URLs that the client reaches, by service
 }
 
-// HasPages reports whether there is a profiler, which makes the pages of applications.
-func (p page) HasPages() bool { return p.History != nil }
-
 // pageLink leads to another page.
 type pageLink struct{ Title, URL string }
 

@@ -47,6 +47,7 @@ func TestLife(t *testing.T) {
 		{"S3 has the objects of every path", func(t *testing.T) { objectsUnderEachPath(t, c) }},
 		{"machines reach S3 as their roles", func(t *testing.T) { rolesReachS3(t, c) }},
 		{"the status page opens, and its links answer", func(t *testing.T) { statusPageOpens(t, c) }},
+		{"a verdict follows each job", func(t *testing.T) { verdictsFollow(t, c) }},
 		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
 		{"an operator whose network is not admitted is locked out", func(t *testing.T) { lockedOut(t, c) }},
 		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/browser"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
 )
 
 // phasesAreShown requires the line that `make up` printed of its job on the status
@@ -42,7 +43,7 @@ func phasesAreShown(t *testing.T, c *cloud, printed string) {
 	for _, link := range browser.Start(t).Examine(t, page, 360, nil) {
 		named[link.Name] = link.URL
 	}
-	require.Equal(t, shown.Timeline, named[fmt.Sprintf("timeline of %s, %s, %s", shown.ApplicationID, last.Name, last.ID)])
-	require.Contains(t, shown.Timeline, "/vmui/#/?")
-	require.Contains(t, shown.Timeline, shown.ApplicationID)
+	require.Equal(t, shown.Timeline, named[fmt.Sprintf("page of %s, %s, %s", shown.ApplicationID, last.Name, last.ID)])
+	require.Equal(t, shown.Page, shown.Timeline, "no Grafana runs here")
+	require.Contains(t, shown.Page, status.ApplicationsPath+"/"+shown.ApplicationID)
 }

@@ -1,0 +1,116 @@
+package cloud_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/report"
+	"github.com/emr-observatory/emr-observatory/rules"
+	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/submit"
+	"github.com/emr-observatory/emr-observatory/tests/calibration"
+)
+
+// page reads the page of an application, as programs do.
+func (c *cloud) page(t *testing.T, id string) (page report.Application) {
+	t.Helper()
+	require.NoError(t, c.tryGet(t, string(platform.WorkloadStatus), status.ApplicationsPath+"/"+id, &page))
+	return page
+}
+
+// awaitTables returns the page of an application once the tables have it: the end of its step has
+// woken the profiler, whose next run is an hour away.
+func (c *cloud) awaitTables(t *testing.T, id string) (page report.Application) {
+	t.Helper()
+	require.NoError(t, testenv.Poll(t.Context(), testenv.Job, time.Second, func(context.Context) error {
+		if page = c.page(t, id); page.Live {
+			return fmt.Errorf("%s is not in the tables: %v", id, page.Missing)
+		}
+		return nil
+	}))
+	return page
+}
+
+// verdictsFollow submits jobs that are slow for a known reason, as their owner would. The command
+// ends with the reason, and minutes later the page of the application has the tables' findings.
+func verdictsFollow(t *testing.T, c *cloud) {
+	bucket := c.outputs(t).DataBucket
+	var waits, finals []time.Duration
+	for _, p := range calibration.Pairs() {
+		if p.Rule == rules.ResourceWait {
+			continue // EMR runs one step at a time: nothing else holds the cluster
+		}
+		if p.Rule != rules.Spill && !testenv.Long() {
+			continue
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			wait, ended, id := c.submitSick(t, p, bucket)
+			waits = append(waits, wait)
+			page := c.awaitTables(t, id)
+			finals = append(finals, time.Since(ended))
+			t.Logf("%s: line %s after the step's end, tables %s: %s", p.Name, wait.Round(time.Second),
+				time.Since(ended).Round(time.Second), page.Verdict())
+			require.Equal(t, "Succeeded", page.Outcome)
+			require.NotEmpty(t, page.Findings)
+			require.Condition(t, func() bool {
+				return slices.ContainsFunc(page.Findings, func(f report.Finding) bool { return f.Rule == p.Rule })
+			}, "%+v", page.Findings)
+			if testenv.Long() { // on a busy machine other things are slow, too
+				require.Contains(t, p.Rules(), page.Findings[0].Rule)
+			}
+		})
+	}
+	slices.Sort(waits)
+	slices.Sort(finals)
+	if len(waits) > 0 && testenv.Long() {
+		t.Logf("lines came %v after the ends, tables %v", waits, finals)
+		require.Less(t, waits[len(waits)-1], time.Minute)
+		require.Less(t, waits[len(waits)/2], 30*time.Second)
+	}
+}
+
+// submitSick runs a sick job, and requires its fault in the verdict. wait is how long after the
+// step's end the command returned.
+func (c *cloud) submitSick(t *testing.T, p calibration.Pair, bucket string) (wait time.Duration, ended time.Time, id string) {
+	t.Helper()
+	args := []string{"submit", "--wait", "--json"}
+	for _, property := range slices.Sorted(maps.Keys(p.Settings)) {
+		args = append(args, "--conf", property+"="+p.Settings[property])
+	}
+	args = append(args, filepath.Join(c.project, "examples/jobs/sick", p.Name+".py"), platform.PrefixLake.URI(bucket)+"sick-"+p.Name)
+	if p.Rounds > 0 {
+		args = append(args, fmt.Sprint(p.Rounds))
+	}
+	out := c.run(t, args...)
+	returned := time.Now()
+	var r submit.Result
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Len(t, r.Phases, 1, out)
+	verdict := r.Phases[0].Verdict
+	require.NotNil(t, verdict, out)
+	t.Logf("%s: %s", p.Name, r.Phases[0])
+	var found []rules.ID
+	for _, f := range verdict.Findings {
+		found = append(found, f.Rule)
+	}
+	require.Condition(t, func() bool {
+		return slices.ContainsFunc(p.Rules(), func(id rules.ID) bool {
+			return slices.Contains(found, id) || slices.Contains(verdict.NeedHistory, id)
+		})
+	}, "found %v", found)
+	if testenv.Long() {
+		require.NotEmpty(t, found)
+		require.Contains(t, p.Rules(), found[0])
+	}
+	return returned.Sub(*r.Ended), *r.Ended, r.Phases[0].ApplicationID
+}
