@@ -14,6 +14,8 @@ const (
 // Floors of the rules of applications.
 const (
 	MinPhase   FloorName = "phase_ms"
+	ShortWait  FloorName = "short_wait_ms"
+	WaitShare  FloorName = "wait_share"
 	MinRuns    FloorName = "runs"
 	MostRuns   FloorName = "most_runs"
 	Deviations FloorName = "deviations"
@@ -39,8 +41,15 @@ func applications() []Rule {
 			Columns: []string{"phases.duration_ms"},
 			Metrics: []string{"spark_resource_wait_seconds", "spark_first_executor_wait_seconds"},
 			Limit:   Limit{300, 600},
-			Basis:   Exact, Route: Page,
-			Sources: []Source{{"requirements of this project", "what the data teams tolerate for which the timeline was made"}},
+			Floors: []Floor{
+				{ShortWait, 30_000, Milliseconds, "shorter wait that is found as well, if it is a large share"},
+				{WaitShare, 0.3, Share, "such a share of the application's time, at least"},
+			},
+			Basis: Exact, Route: Page,
+			Sources: []Source{
+				{"requirements of this project", "what the data teams tolerate for which the timeline was made"},
+				{"sparkforensics", "threshold tables: a cold start of more than 30 s; the share is own"},
+			},
 			Changes: []Change{
 				{
 					Classification: "capacity-scheduler", Property: "yarn.scheduler.capacity.maximum-am-resource-percent", Value: "0.5",

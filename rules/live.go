@@ -14,6 +14,8 @@ type Query struct {
 	// Value is the signal that Running judges; it has no series below a floor of the rule. It is
 	// empty where the plugin judges each stage by itself, and counts what is beyond the limit.
 	Value string
+	// Also selects what is found although Value is within the limit; empty if nothing is.
+	Also string
 	// Impact is the upper bound of the wall-clock time that it cost so far, in seconds; empty if
 	// the rule's basis claims none.
 	Impact string
@@ -35,7 +37,7 @@ const LiveWindow = "5m"
 // such as LiveWindow. Without matchers they are about all applications.
 func (q Query) In(matchers, window string) Query {
 	return Query{
-		Value: render(q.Value, matchers, window), Impact: render(q.Impact, matchers, window), CoreHours: render(q.CoreHours, matchers, window),
+		Value: render(q.Value, matchers, window), Also: render(q.Also, matchers, window), Impact: render(q.Impact, matchers, window), CoreHours: render(q.CoreHours, matchers, window),
 	}
 }
 
@@ -59,6 +61,9 @@ func (r Rule) Found(matchers, window string) string {
 		operator = "<="
 	}
 	beyond := fmt.Sprintf("(%s) %s %v", r.Query.Value, operator, limit.Warn)
+	if r.Query.Also != "" {
+		beyond = fmt.Sprintf("(%s) or (%s)", beyond, r.Query.Also)
+	}
 	found := beyond
 	switch {
 	case r.Query.Impact != "":
@@ -121,7 +126,9 @@ func (r Rule) query() Query {
 	case IdleCores:
 		return idleCores()
 	case ResourceWait:
-		return Query{Value: gauged("spark_resource_wait_seconds"), Impact: gauged("spark_resource_wait_seconds")}
+		wait := gauged("spark_resource_wait_seconds")
+		large := atLeast(wait, wait+" / "+wall, r.Floor(WaitShare))
+		return Query{Value: wait, Also: atLeast(large, wait, r.Floor(ShortWait)/1e3), Impact: wait}
 	case SlowWrite:
 		wrote := "clamp_min(" + gauged("spark_phase_io_write_seconds") + " - " + counted("spark_stage_write_compute_seconds_total") + ", 0)"
 		return r.ofTime(wrote)

@@ -104,7 +104,9 @@ func liveCases() map[rules.ID]liveCase {
 		rules.FailedTasks: {failing, failures.Warn * 500, map[string]samples{
 			"below": failing.with(succeeded, tasksEnded), "few": failing.with(failed, tasksFailed-1).with(succeeded, 0),
 		}},
-		rules.ResourceWait: {samples{wallClock: wallSeconds, wait: 300}, 300, map[string]samples{"below": {wallClock: wallSeconds, wait: 299}}},
+		rules.ResourceWait: {samples{wallClock: wallSeconds, wait: 300}, 300, map[string]samples{
+			"below": {wallClock: wallSeconds, wait: 299}, "a cold start": {wallClock: 60, wait: 29},
+		}},
 		rules.IdleCores: {idling, coreHours, map[string]samples{
 			"below": idling.with(busy, idling[busy]+1), "few hours": {idle: coreHours*perHour - 1, busy: 0},
 		}},
@@ -168,4 +170,19 @@ func asked(t *testing.T, store, expression string, at time.Time) map[string]floa
 		found[s.Metric["spark_app_id"]] = s.Number
 	}
 	return found
+}
+
+// A wait below the limit is found where it is a large share of the wall clock.
+func TestLiveShortWaits(t *testing.T) {
+	store, now, rule := storetest.Metrics(t), time.Now(), rules.Get(rules.ResourceWait)
+	short := rule.Floor(rules.ShortWait) / 1e3
+	var body strings.Builder
+	for application, wall := range map[string]float64{"large": short / rule.Floor(rules.WaitShare), "small": short/rule.Floor(rules.WaitShare) + 1} {
+		for name, value := range map[string]float64{"spark_resource_wait_seconds": short, "spark_wall_seconds": wall} {
+			fmt.Fprintf(&body, "%s{cluster=\"j-1\",spark_app_id=%q} %v %d\n", name, application, value, now.UnixMilli())
+		}
+	}
+	storetest.Post(t, store+"/api/v1/import/prometheus", "text/plain", []byte(body.String()))
+	storetest.Get(t, store+"/internal/force_flush")
+	require.Equal(t, map[string]float64{"large": short}, asked(t, store, rule.Found("", rules.LiveWindow), now))
 }

@@ -240,7 +240,9 @@ func limits() map[rules.ID]limit {
 		rules.ResourceWait: {
 			at: func(w *world) { w.phase("resource_wait", int64(get(rules.ResourceWait).Warn), 0.05) },
 			others: map[string]func(w *world){
-				"shorter": func(w *world) { w.phase("resource_wait", int64(get(rules.ResourceWait).Warn)-1, 0.05) },
+				"shorter":           func(w *world) { w.phase("resource_wait", int64(get(rules.ResourceWait).Warn)-1, 0.05) },
+				"a cold start":      func(w *world) { w.phase("resource_wait", floor(rules.ResourceWait, rules.ShortWait)/1000-1, 0.9) },
+				"less than a share": func(w *world) { w.phase("resource_wait", 299, 0.29) },
 			},
 		},
 		rules.SlowWrite: {
@@ -457,6 +459,16 @@ func TestCriticalLimits(t *testing.T) {
 		require.Equal(t, string(rules.Critical), found[id][0].Severity, id)
 		require.InDelta(t, rules.Get(id).Critical, *found[id][0].Limit, 0)
 	}
+}
+
+// A wait that is short, but much of the application's time, is found with the limit it reached.
+func TestShortWaits(t *testing.T) {
+	w := healthy()
+	w.phase("resource_wait", 30, 0.3)
+	found, _ := w.judge(t)
+	require.Len(t, found[rules.ResourceWait], 1)
+	require.InDelta(t, 30, *found[rules.ResourceWait][0].Value, 0)
+	require.InDelta(t, 30, *found[rules.ResourceWait][0].Limit, 0)
 }
 
 // What an older lake lacks is said, and not taken for healthy.

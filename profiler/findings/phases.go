@@ -33,17 +33,26 @@ func phaseFinding(id rules.ID, row tables.Phase, value float64, summary, advice 
 	return f
 }
 
-// resourceWait finds applications that waited for executors.
+// resourceWait finds applications that waited for executors: for long, or for much of their time.
 func resourceWait(a *application) {
 	row, ok := a.phase(rules.ResourceWait, platform.PhaseResourceWait)
 	if !ok {
 		return
 	}
 	wait := time.Duration(row.DurationMillis) * time.Millisecond
-	f := phaseFinding(rules.ResourceWait, row, wait.Seconds(),
+	value := wait.Seconds()
+	rule := rules.Get(rules.ResourceWait)
+	short := value < rule.Warn && row.Ratio >= rule.Floor(rules.WaitShare) && float64(row.DurationMillis) >= rule.Floor(rules.ShortWait)
+	if short {
+		value = rule.Warn
+	}
+	f := phaseFinding(rules.ResourceWait, row, value,
 		fmt.Sprintf("The application waited %s (%s of its time) for executors.", millis(float64(row.DurationMillis)), percent(row.Ratio)),
 		"See in YARN's metrics of that time whether the queue was full, nodes were being added, or no node had room for such a container: "+
 			"then raise the queue's capacity or the cluster's scaling limit, or ask for smaller executors.")
+	if short {
+		f.Value, f.Limit = new(wait.Seconds()), new((time.Duration(rule.Floor(rules.ShortWait)) * time.Millisecond).Seconds())
+	}
 	a.found.add(f)
 }
 

@@ -151,6 +151,7 @@ func critical() map[string]map[rules.ID]string {
 			rules.PythonUDF: "its first UDF: starting Python took 39 of its tasks' 41 s, for a thousand rows",
 		},
 		"driver-bound":   {rules.DriverBound: "two minutes in which no job ran"},
+		"client-wait":    {rules.ResourceWait: "half a minute of fifty seconds without an executor"},
 		"no-executors":   {rules.ResourceWait: "it never had an executor"},
 		"retries":        {rules.StageRetries: "ten seconds of forty repeat a lost stage"},
 		"overlap":        {rules.LowParallelism: "one task beside an idle core"},
