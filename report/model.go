@@ -52,6 +52,9 @@ type Application struct {
 	Stages    []Stage    `json:"stages"`    // the most costly first
 	Executors []Executor `json:"executors"` // in the order of their starts
 	Runs      []Run      `json:"runs"`      // of the same name, the latest last, with this one
+	// Moments are what its metrics say over its time, Every so often; none if they have expired.
+	Moments []Moment      `json:"moments,omitempty"`
+	Every   time.Duration `json:"everyNanoseconds,omitempty"`
 	// Omitted counts what the lists leave out.
 	Omitted Omitted `json:"omitted"`
 
@@ -77,6 +80,13 @@ type Phase struct {
 	Phase platform.Phase `json:"phase"`
 	Took  time.Duration  `json:"nanoseconds"`
 	Share float64        `json:"share"` // 0 to 1
+}
+
+// Moment is what an application did at a time.
+type Moment struct {
+	At        time.Time          `json:"at"`
+	Phase     platform.Phase     `json:"phase,omitempty"`     // "" if it is not known
+	Executors map[string]float64 `json:"executors,omitempty"` // by platform.ExecutorStates
 }
 
 // Finding is what a rule found.

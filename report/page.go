@@ -56,6 +56,21 @@ func (v view) Gantt() drawing { return v.gantt() }
 // Lives is about executors.
 func (v view) Lives() drawing { return v.lives() }
 
+// PhasesOverTime is about the moments.
+func (v view) PhasesOverTime() drawing { return v.phasesOverTime() }
+
+// ExecutorsOverTime is about the moments.
+func (v view) ExecutorsOverTime() drawing { return v.executorsOverTime() }
+
+// HasExecutors reports whether the moments have executors.
+func (v view) HasExecutors() bool { return v.mostExecutors() > 0 }
+
+// States lists the states of executors, with how much time they were in each.
+func (v view) States() []string { return v.stateSummary() }
+
+// StateClass is the style of a state of executors, by its place among them.
+func (view) StateClass(i int) string { return "executors-" + platform.ExecutorStates()[i] }
+
 // History is about runs of the same name.
 func (v view) History() drawing { return v.history() }
 

@@ -101,12 +101,12 @@ func TestPageFromMetrics(t *testing.T) {
 	importPhases(t, metrics, 3*time.Hour, id, "ip-1", with(referenceCase(), platform.MetricApplicationEnded, 0))
 	importSamples(t, metrics, 3*time.Hour,
 		`spark_application_info{cluster="j-1",host_name="ip-1",spark_app_id="`+id+`",application_name="<b>etl</b>",spark_version="3.5.5"} 1`,
-		`spark_stage_cost_seconds_total{cluster="j-1",host_name="ip-1",spark_app_id="`+id+`",rule="spill"} 30`)
+		`spark_stage_cost_seconds_total{cluster="j-1",host_name="ip-1",spark_app_id="`+id+`",rule="spill"} 40`)
 	url += status.ApplicationsPath + "/" + id
 	response, text := get(t, access, url, platform.StatusUser, password, "Accept", "text/html")
 	require.Equal(t, http.StatusOK, response.StatusCode, text)
 	for _, want := range []string{
-		"&lt;b&gt;etl&lt;/b&gt;", "Running, or its driver was killed after 1 min 40 s. Spill to disk cost up to 30 s (30 %).",
+		"&lt;b&gt;etl&lt;/b&gt;", "Running, or its driver was killed after 1 min 40 s. Spill to disk cost up to 40 s (40 %).",
 		"This is what the metrics say.", "The history is not in the tables yet; `observatory profile report` makes a page",
 		"Not checked yet:", "spark.sql.shuffle.partitions", "wait: 31.3 s (31.3 %)",
 	} {

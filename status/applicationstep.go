@@ -34,6 +34,9 @@ func (s Source) readApplication(ctx context.Context, id string) (shown shownAppl
 	if err := s.addStep(ctx, &shown); err != nil {
 		shown.page.Missing = append(shown.page.Missing, err.Error())
 	}
+	if err := s.addMoments(ctx, &shown.page); err != nil {
+		shown.page.Missing = append(shown.page.Missing, err.Error())
+	}
 	shown.step.ApplicationIDs = []string{id}
 	if at := shown.page.Started; !at.IsZero() {
 		shown.step.Started, shown.step.Ended = &at, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func TestPagesHaveTheirStep(t *testing.T) {
 	seen(t, metrics, cluster)
 	failing := from.Read(t.Context()).Steps[1]
 	require.Len(t, failing.Phases, 1)
-	require.Regexp(t, `^failed: KeyError: '<b>day</b>' at job.py:4, in <module>: orders\[key\]; wait 31 % .*; nothing is beyond`,
+	require.Regexp(t, `^failed: KeyError: '<b>day</b>' at job.py:4, in <module>: orders\[key\]; wait 31 % .*; waiting for resources cost up to 31.3 s`,
 		failing.Phases[0].String())
 	asked := requests.Load()
 	page("application_17_0001")
@@ -76,6 +77,34 @@ func TestPagesHaveTheirStep(t *testing.T) {
 	_, text := get(t, access, url+status.ApplicationsPath+"/application_17_0001", platform.StatusUser, password, "Accept", "text/html")
 	require.Contains(t, text, "KeyError: &#39;&lt;b&gt;day&lt;/b&gt;&#39;")
 	require.Contains(t, text, `<nav aria-label="More about it">`)
+}
+
+// What an application did over its time comes from its metrics: each moment's phase, and its
+// executors by state.
+func TestPagesShowMoments(t *testing.T) {
+	metrics := storetest.DefaultMetrics(t)
+	const id, labels = "application_17_0005", `cluster="j-1",host_name="ip-1",spark_app_id="application_17_0005"`
+	for ago := 100; ago >= 0; ago -= 10 {
+		state, active := slices.Index(platform.Phases(), platform.PhaseResourceWait), 0
+		if ago < 50 {
+			state, active = slices.Index(platform.Phases(), platform.PhaseCompute), 2
+		}
+		importSamples(t, metrics, time.Duration(ago)*time.Second, fmt.Sprintf("%s{%s} %d", platform.MetricPhaseState, labels, state),
+			fmt.Sprintf("%s{%s,state=\"active\"} %d", platform.MetricExecutorCount, labels, active),
+			fmt.Sprintf("%s{%s,state=\"pending\"} %d", platform.MetricExecutorCount, labels, 2-active))
+	}
+	importPhases(t, metrics, time.Second, id, "ip-1", referenceCase())
+	url, access := serve(t, config(t, metrics))
+	_, text := get(t, access, url+status.ApplicationsPath+"/"+id, platform.StatusUser, password)
+	var page report.Application
+	require.NoError(t, json.Unmarshal([]byte(text), &page), text)
+	require.InDelta(t, 10, len(page.Moments), 2)
+	require.Equal(t, 10*time.Second, page.Every)
+	first, last := page.Moments[0], page.Moments[len(page.Moments)-1]
+	require.Equal(t, platform.PhaseResourceWait, first.Phase)
+	require.Equal(t, map[string]float64{"active": 0, "pending": 2}, first.Executors)
+	require.Equal(t, platform.PhaseCompute, last.Phase)
+	require.Equal(t, map[string]float64{"active": 2, "pending": 0}, last.Executors)
 }
 
 // The list has what runs first, then what ended last, with or without a step. A driver that was
@@ -98,7 +127,7 @@ func TestListOfApplications(t *testing.T) {
 		importSamples(t, metrics, of.age, platform.MetricApplicationInfo+`{cluster="j-1",host_name="ip-1",spark_app_id="`+id+`",`+of.info+`} 1`)
 	}
 	importSamples(t, metrics, time.Minute,
-		`spark_stage_cost_seconds_total{cluster="j-1",host_name="ip-1",spark_app_id="application_17_0003",rule="spill"} 30`)
+		`spark_stage_cost_seconds_total{cluster="j-1",host_name="ip-1",spark_app_id="application_17_0003",rule="spill"} 40`)
 	url, access := serve(t, config(t, metrics))
 	url += status.ApplicationsPath
 	response, text := get(t, access, url, platform.StatusUser, password)
@@ -112,7 +141,7 @@ func TestListOfApplications(t *testing.T) {
 	require.Equal(t, []string{"application_17_0001", "application_17_0003", "application_17_0002"}, ids)
 	require.True(t, list.Applications[0].Running)
 	require.False(t, list.Applications[2].Running, "it is silent")
-	require.Contains(t, list.Applications[1].String(), "spill to disk cost up to 30 s (30 %)")
+	require.Contains(t, list.Applications[1].String(), "spill to disk cost up to 40 s (40 %)")
 	require.WithinDuration(t, time.Now().Add(-160*time.Second), list.Applications[1].Started, 5*time.Second)
 
 	response, text = get(t, access, url, platform.StatusUser, password, "Accept", "text/html")

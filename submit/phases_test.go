@@ -37,7 +37,7 @@ func TestSubmitReportsPhasesAfterStepEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, result.Warnings)
 	require.Len(t, result.Phases, 1)
-	require.Contains(t, result.Phases[0].String(), "driver 0 %; nothing is beyond a rule's limit; ")
+	require.Contains(t, result.Phases[0].String(), "driver 0 %; waiting for resources cost up to 1 min (60 %), try ")
 	result.Phases[0].Verdict = nil
 	require.Equal(t, []status.ApplicationPhases{{
 		ApplicationID: application, Line: "wait 60 % · compute 0 % · write 40 % · driver 0 %", Seconds: final, Ended: true,

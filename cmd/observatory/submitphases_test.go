@@ -88,7 +88,8 @@ func TestSubmitPrintsThePhases(t *testing.T) {
 	out, problems := run(access...)
 	require.Less(t, time.Since(began), wait, "the final phases end the wait")
 	require.Contains(t, out, " COMPLETED")
-	require.Regexp(t, `(?m)^application_17_0001: wait 31 % · compute 44 % · write 20 % · driver 5 %; nothing is beyond a rule's limit; `+
+	require.Regexp(t, `(?m)^application_17_0001: wait 31 % · compute 44 % · write 20 % · driver 5 %; `+
+		`waiting for resources cost up to 31 s \(31 %\), try yarn.scheduler.* \(docs/recipes/troubleshoot/resource-wait-long.md\); `+
 		`\d+ checks need the history\n`+regexp.QuoteMeta("  page: https://10.0.0.4:3443/status/applications/application_17_0001\n"+
 		"  timeline: "+timeline("application_17_0001"))+`\n\z`, out)
 	require.NotContains(t, problems, "where its time went")

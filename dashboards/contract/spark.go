@@ -41,7 +41,7 @@ func phaseMetrics() []Metric {
 	metrics := []Metric{
 		spark(PhaseShare, "spark.phase.breakdown", Gauge, "1",
 			"Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
-		spark("spark_phase_state", "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
+		spark(platform.MetricPhaseState, "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
 		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "",
 			"1 if the phases are approximate, since events are missing or the plugin had to drop some, else 0."),
 		spark(platform.MetricApplicationEnded, "spark.application.ended", Gauge, "",
@@ -83,7 +83,8 @@ func executorMetrics() []Metric {
 	return []Metric{
 		spark("spark_executor_allocation_latency_seconds", "spark.executor.allocation.latency", Histogram, "s",
 			"Time from the request of an executor to its registration; requests count as answered in their order."),
-		spark("spark_executor_count", "spark.executor.count", Gauge, "{executor}", "Executors that are pending, active and idle.", "state"),
+		spark(platform.MetricExecutorCount, "spark.executor.count", Gauge, "{executor}", "Executors that are pending, active and idle.",
+			platform.ExecutorState),
 		spark("spark_executor_removed_total", "spark.executor.removed", Counter, "{executor}",
 			"Executors removed: idle, lost, decommissioned, killed, preempted, memory or other.", "reason"),
 		spark("spark_executor_core_time_seconds_total", "spark.executor.core.time", Counter, "s",

@@ -5,6 +5,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
 
@@ -18,7 +19,7 @@ func executors() panel.Row {
 			Shows: "Executors that run tasks (active), that run none (idle), and that were requested and have not registered (pending).",
 			Bad:   "Executors that stay pending, or idle ones while tasks wait.",
 			Next:  "Pending: look at YARN's containers in the EMR Overview. Idle: the stage has fewer tasks than cores, or a skewed one.",
-		}, panel.Metrics(scope.By("state").Max(job.Metric("spark_executor_count")), "{{state}}")),
+		}, panel.Metrics(scope.By("state").Max(job.Metric(platform.MetricExecutorCount)), "{{state}}")),
 		job.ExecutorCores(),
 		job.IdleCores(),
 		job.Distribution(panel.Spec{

@@ -69,7 +69,7 @@ func phaseTimeline() panel.Panel {
 		Bad:   "Long stretches of wait, of the driver alone, or of write.",
 		Next:  "Open the exact timeline in the application's trace, which shows phases shorter than an export interval, too.",
 	}, panel.Metrics(
-		scope.Named(scope.PerApplication().Max(job.Metric("spark_phase_state")),
+		scope.Named(scope.PerApplication().Max(job.Metric(platform.MetricPhaseState)),
 			scope.Newest(job.Metric(platform.MetricApplicationInfo), contract.InfoTrace), contract.InfoTrace),
 		panel.Legend(platform.SparkAppID)))
 }
