@@ -119,7 +119,7 @@ PARTS = './tests/cloud' './tests/phases ./tests/fuzz' './assets/...' './stacks/.
 .PHONY: test-long
 test-long: ## Run the hour-long forms, part by part, or those of PACKAGES=…; records the commit of each green part
 	@set -e; for part in $(if $(PACKAGES),'$(PACKAGES)',$(PARTS)); do \
-		OBSERVATORY_LONG=1 $(MAKE) test TIMEOUT=60m PACKAGES="$$part"; \
+		OBSERVATORY_LONG=1 $(MAKE) test TIMEOUT=120m PACKAGES="$$part"; \
 		$(RECORD) -into $(RECORDED) -commit $(COMMIT) -part "$$part"; \
 	done
 	go test ./tests/times -update
