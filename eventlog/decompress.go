@@ -18,9 +18,9 @@ import (
 // errCodec is a codec of Spark's that this package does not read.
 var errCodec = errors.New("decompress it first, or let Spark write zstd: spark.eventLog.compression.codec=zstd")
 
-// errBomb reports implausible compression: real logs are 6 to 30 times as large as their
+// ErrBomb reports implausible compression: real logs are 6 to 30 times as large as their
 // zstd.
-var errBomb = fmt.Errorf("more than %d times as large as its compressed data: not an event log", bombRatio)
+var ErrBomb = fmt.Errorf("more than %d times as large as its compressed data: not an event log", bombRatio)
 
 // A text that is larger than bombSize, and more than bombRatio times as large as what it
 // is made from, is not read on. What it could cost is time: memory does not grow with it.
@@ -69,8 +69,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
 	b.size += int64(n)
 	if b.size > bombSize && b.size/bombRatio > b.from.size {
-		b.from.err = errBomb
-		return n, errBomb
+		b.from.err = ErrBomb
+		return n, ErrBomb
 	}
 	return n, err // io.EOF, as readers must
 }
@@ -123,11 +123,19 @@ func decompress(from *stored) (io.Reader, func(), error) {
 		return &bounded{in: &blocks{in: in, next: nextLZ4}, from: from}, none, nil
 	case starts(snappyMagic):
 		return &bounded{in: &blocks{in: in, next: nextSnappy}, from: from}, none, nil
+	case starts(zipMagic), starts(zipEmpty):
+		return nil, nil, errZip
 	case starts("ZV"):
 		return nil, nil, fmt.Errorf("compressed with lzf: %w", errCodec)
 	}
 	return in, none, nil
 }
+
+// Beginnings of zips: with files, and without any.
+const (
+	zipMagic = "PK\x03\x04"
+	zipEmpty = "PK\x05\x06"
+)
 
 // zstdReader reads frames of zstd, one after the other. first has the header of the
 // first frame, whose window all have: they come from one writer.

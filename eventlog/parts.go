@@ -30,6 +30,7 @@ type metadata struct {
 // beginning is what the first bytes of a file show.
 type beginning struct {
 	isLog   bool // they are those of an event
+	isZip   bool
 	packed  bool // compressed
 	part    int64
 	context string // "" of a file without metadata
@@ -77,6 +78,9 @@ func look(files fs.FS, name string) (found beginning) {
 	text, closeText, err := decompress(from)
 	if errors.Is(err, errCodec) {
 		return beginning{isLog: true} // reading it says what to do
+	}
+	if errors.Is(err, errZip) {
+		return beginning{isZip: true}
 	}
 	if err != nil {
 		return beginning{err: err}

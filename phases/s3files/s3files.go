@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -69,7 +68,7 @@ func (b *Bucket) Open(name string) (fs.File, error) {
 		return nil, fmt.Errorf("read s3://%s/%s: %w", b.name, name, err)
 	}
 	info := info{name: path.Base(name), size: aws.ToInt64(out.ContentLength), modified: aws.ToTime(out.LastModified)}
-	return &object{ReadCloser: out.Body, info: info}, nil
+	return &object{bucket: b, key: name, version: out.ETag, body: out.Body, info: info}, nil
 }
 
 // isDenied reports whether S3 refuses this object, while it may return others: for lack of a
@@ -109,13 +108,6 @@ func (b *Bucket) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	return entries, nil
 }
-
-type object struct {
-	io.ReadCloser
-	info info
-}
-
-func (o *object) Stat() (fs.FileInfo, error) { return o.info, nil }
 
 type info struct {
 	name     string

@@ -101,6 +101,23 @@ func TestFailedRun(t *testing.T) {
 	require.Contains(t, stderr, "observatory-profiler: open the folder of event logs")
 }
 
+// Without an event log, no command says that it is done.
+func TestFolderWithoutLogs(t *testing.T) {
+	none := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(none, "notes.txt"), []byte("hello"), 0o600))
+	want := `logs: "` + none + `" must hold an event log`
+	stdout, _, code := execute(t, "run", "--logs", none, "--output", t.TempDir())
+	require.Equal(t, run.ExitIncomplete, code)
+	require.Contains(t, stdout, "ignored       notes.txt: it does not begin with an event of Spark")
+	require.Contains(t, stdout, "incomplete    "+want)
+
+	file := filepath.Join(t.TempDir(), "job.html")
+	_, stderr, code := execute(t, "report", "--logs", none, "--html", file)
+	require.Equal(t, run.ExitIncomplete, code)
+	require.Contains(t, stderr, "observatory-profiler: "+want)
+	require.NoFileExists(t, file)
+}
+
 func TestRemoval(t *testing.T) {
 	dir, out := readable(t), t.TempDir()
 	_, stderr, code := execute(t, "run", "--logs", dir, "--output", out)

@@ -21,16 +21,21 @@ import (
 	"github.com/emr-observatory/emr-observatory/report"
 )
 
-const reportHelp = `Writes the page of an application: where its time went, what was found and what to change, its jobs, stages and
-executors over time, and what was not checked. It is one HTML file without scripts, which asks no address for anything.
+var reportHelp = fmt.Sprintf(`Writes the page of an application: where its time went, what was found and what to change, its jobs,
+stages and executors over time, and what was not checked. It is one HTML file without scripts, which asks no address for
+anything.
 
 It reads the tables, or with --logs a folder of event logs, which it judges in a temporary folder (of TMPDIR). Without an
-argument there must be one application only.`
+argument there must be one application only.
+
+Exit codes: %d the page is written; %d with --logs, no event log could be read: the error says why; %d the tables lack the
+application or cannot be read, or the page cannot be written; %d invalid options.`,
+	run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
 
 const reportExamples = `  # from the tables in S3
   observatory-profiler report application_1700000000000_0001 --s3-output-path s3://bucket/lake/history/ --html job.html
-  # from one event log
-  observatory-profiler report --logs ./event-log --html job.html`
+  # from one event log, or the zip in which a history server gave it
+  observatory-profiler report --logs ./eventLogs-application_1700000000000_0001.zip --html job.html`
 
 func reportCommand() *cobra.Command {
 	c := newCommand("report [APPLICATION]", "Write the page of an application", reportHelp)
@@ -87,8 +92,12 @@ func pageOf(ctx context.Context, config aws.Config, o run.Options, id string, lo
 		}
 		defer func() { failed = errors.Join(failed, os.RemoveAll(dir)) }()
 		o.Output, o.S3OutputPath = dir, ""
-		if _, err := run.Run(ctx, config, o, lines{log}); err != nil {
+		summary, err := run.Run(ctx, config, o, lines{log})
+		if err != nil {
 			return page, err
+		}
+		if summary.ApplicationsRead == 0 && len(summary.Incomplete) > 0 {
+			return page, &CodeError{run.ExitIncomplete, errors.New(summary.Incomplete[0].Reason)}
 		}
 	}
 	kept, _, err := run.Open(ctx, config, o)

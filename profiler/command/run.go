@@ -19,13 +19,15 @@ tables already have is not read again unless it has progressed since. A run may 
 Each option is a flag, an environment variable with the name in the reference (max_clusters for --max-clusters), or a key of
 the YAML file --config. A flag overrides a variable, a variable the file, and the file the default.
 
-The summary goes to stdout, progress to stderr. Exit codes: %d everything has been read; %d something is missing: the summary
-names it, and the next run retries what may still become available; %d clusters cannot be listed, or the tables cannot be
-read or written; %d invalid options.`,
+The summary goes to stdout, progress to stderr. Exit codes: %d everything has been read; %d something is missing, or there is
+no event log at all: the summary names it, and the next run retries what may still become available; %d clusters cannot be
+listed, or the tables cannot be read or written; %d invalid options.`,
 	run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
 
 const runExamples = `  # event logs in a folder
   observatory-profiler run --logs ./event-logs --output ./history
+  # the zips of "Download" in a history server's list, or of its REST API
+  observatory-profiler run --logs ./zips --output ./history
   # an account's clusters created since a date, to S3
   observatory-profiler run --aws-region eu-west-1 --created-after-date 2026-11-16 --max-clusters 0 \
     --environment prod --s3-output-path s3://bucket/lake/history/

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
 
@@ -104,11 +104,11 @@ func (a *Archive) fill(limit int64, spare func(string) (int64, error)) consumer 
 			return fmt.Errorf("download %d bytes: %w", size, err)
 		}
 		a.Size = size
-		a.Reader, err = zip.NewReader(a.file, size)
-		if err != nil {
-			return fmt.Errorf("read the zip: %w", err)
+		a.Reader, err = eventlog.OpenZip(a.file, size)
+		if errors.Is(err, eventlog.ErrBomb) {
+			return poll.Permanent(fmt.Errorf("%w: %w", ErrTooLong, err))
 		}
-		return a.plausible()
+		return err // OpenZip names the operation
 	}
 }
 
@@ -137,22 +137,6 @@ func (s *sparing) Read(p []byte) (int, error) {
 	n, err := s.from.Read(p[:min(int64(len(p)), s.left)])
 	s.left -= int64(n)
 	return n, err
-}
-
-// maxInflated is the largest plausible ratio of a zip's content to its size. An event log
-// compresses 10 to 30 times, and most logs in the zip are compressed already.
-const maxInflated = 500
-
-// plausible returns an error if the zip is a bomb. archive/zip reads no more of a file than
-// the directory says.
-func (a *Archive) plausible() error {
-	inflated := uint64(0)
-	for _, f := range a.File {
-		if inflated += min(f.UncompressedSize64, math.MaxInt64); inflated/maxInflated > uint64(a.Size) {
-			return poll.Permanent(fmt.Errorf("a zip of %d bytes would inflate to more than %d times as many: %w", a.Size, maxInflated, ErrTooLong))
-		}
-	}
-	return nil
 }
 
 // withIdleTimeout returns a context that ends once the body, which the request must read

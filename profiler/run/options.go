@@ -121,7 +121,8 @@ func sourceOptions() []Option {
 		text("emr_cluster_arn", "", "One cluster. Empty: clusters are discovered.",
 			"must be the ARN of an EMR cluster, of any partition: arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-…",
 			func(s string) bool { _, err := source.ParseClusterARN(s); return err == nil }, func(o *Options) *string { return &o.ClusterARN }),
-		text("logs", "", "Folder or s3:// URI with event logs, those that Databricks delivers included, in place of EMR.",
+		text("logs", "", "Folder or s3:// URI with event logs, in place of EMR: those of Spark or Databricks, or the zips that history servers"+
+			" give.",
 			"must be a folder or s3://bucket/prefix/", isFolderOrS3, func(o *Options) *string { return &o.Logs }),
 		hidden(text("history_server", "", "URL of a history server or a Spark UI, in place of EMR.",
 			"must be an http:// or https:// URL without user and password", plainURL, func(o *Options) *string { return &o.HistoryServer })),

@@ -18,6 +18,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases/s3files"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
@@ -55,14 +56,18 @@ func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (
 		return summary, err
 	}
 	err = locked(ctx, kept, at, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
-		postponed := 0
-		from, err := openSource(ctx, at.config, o, at, watch{listing(progress), func(clusters int) { postponed = clusters }})
+		postponed, ignored := 0, eventlog.Ignored{}
+		from, err := openSource(ctx, at.config, o, at, watch{
+			listed: listing(progress), postponed: func(clusters int) { postponed = clusters },
+			ignored: func(files eventlog.Ignored) { ignored = files },
+		})
 		if err != nil {
 			return err
 		}
 		r := &runner{o: o, source: from, lake: kept, progress: progress, now: begun}
 		err = r.run(ctx)
 		summary = r.summary
+		summary.FilesIgnored, summary.Ignored = ignored.Count, ignored.Files
 		if postponed > 0 {
 			summary.add(Incomplete{Reason: fmt.Sprintf("the tags of %s are not known yet: a later run looks them up", clusters(postponed))})
 		}
@@ -158,6 +163,7 @@ func Source(ctx context.Context, config aws.Config, o Options) (source.Source, e
 type watch struct {
 	listed    func(clusters int) // found so far
 	postponed func(clusters int) // left for a later run
+	ignored   func(eventlog.Ignored)
 }
 
 // listingInterval is the least time between two lines about a long discovery.
@@ -191,7 +197,12 @@ func openSource(ctx context.Context, config aws.Config, o Options, at Place, dur
 	behind := history.Options{Timeout: o.Timeout, Failures: o.EndpointFailures, MaxBody: maxBody()}
 	switch {
 	case o.Logs != "":
-		return source.NewLogs(ctx, config, o.Logs, o.SourceName)
+		logs, err := source.NewLogs(ctx, config, o.Logs, o.SourceName)
+		if err != nil {
+			return nil, err
+		}
+		logs.Ignored = during.ignored
+		return logs, nil
 	case o.HistoryServer != "":
 		return source.NewServer(o.HistoryServer, o.SourceName, behind)
 	case config.Region == "":

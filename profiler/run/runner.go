@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -32,6 +33,10 @@ func (r *runner) run(ctx context.Context) error {
 	interrupted := ctx.Err() != nil
 	if interrupted {
 		err = nil // the summary says so
+	}
+	if errors.Is(err, source.ErrNoLogs) { // what the tables have is kept, as in any run
+		r.summary.add(Incomplete{Reason: err.Error()})
+		err = nil
 	}
 	if interrupted || err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -40,6 +41,10 @@ type Summary struct {
 	Judged           int                `json:"applications_judged"`
 	Findings         map[rules.ID]int64 `json:"findings"`
 	CriticalFindings int64              `json:"critical_findings"`
+
+	// FilesIgnored counts the files among event logs that are none; Ignored has the first of them.
+	FilesIgnored int                    `json:"files_ignored"`
+	Ignored      []eventlog.IgnoredFile `json:"ignored"`
 
 	// Incomplete lists what another run may find.
 	Incomplete []Incomplete `json:"incomplete"`
@@ -140,6 +145,12 @@ func (s Summary) Print(out io.Writer) {
 			found += n
 		}
 		fmt.Fprintf(out, "findings      %d in %d applications, %d of them critical (table findings)\n", found, s.Judged, s.CriticalFindings)
+	}
+	for _, file := range s.Ignored {
+		fmt.Fprintf(out, "ignored       %s: %s\n", file.Name, file.Reason)
+	}
+	if more := s.FilesIgnored - len(s.Ignored); more > 0 {
+		fmt.Fprintf(out, "ignored       and %d more\n", more)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(s.Lost)) {
 		fmt.Fprintf(out, "lost          %d applications lack rows for the reason %s (table completeness)\n", s.Lost[reason], reason)

@@ -268,7 +268,8 @@ func (e *EMR) sharedLogs(ctx context.Context, bucket, folder string) ([]Applicat
 	list, known := e.folders.found[bucket+"/"+folder]
 	if !known {
 		list = sync.OnceValues(func() ([]Application, error) {
-			return identifyAll(e.ctx, s3files.New(e.ctx, e.o.AWS, bucket), folder, tables.Cluster{})
+			found, _, err := identifyAll(e.ctx, s3files.New(e.ctx, e.o.AWS, bucket), folder, tables.Cluster{})
+			return found, err
 		})
 		e.folders.found[bucket+"/"+folder] = list
 	}

@@ -25,29 +25,40 @@ import (
 // Logs is a folder of event logs, local or in S3. Logs that Databricks delivers name their
 // cluster; all others belong to one cluster with the folder's name.
 type Logs struct {
+	// Ignored is told which files Discover took for no event log; it may be nil.
+	Ignored func(eventlog.Ignored)
+
 	files fs.FS
 	dir   string // within files
 	uri   string
 	name  string
 }
 
-// NewLogs returns the source of a local folder or an s3:// URI. name becomes the cluster_id
-// of its rows; if it is "", the folder's name does. The context ends requests to S3.
+// ErrNoLogs is of a folder without an event log.
+var ErrNoLogs = errors.New("must hold an event log (a file of Spark's events, plain, compressed or in a zip)")
+
+// NewLogs returns the source of a folder, a log or a zip, local or by its s3:// URI. name becomes
+// the cluster_id of its rows; if it is "", the folder's name does. The context ends requests to S3.
 func NewLogs(ctx context.Context, config aws.Config, uri, name string) (*Logs, error) {
 	if bucket, key, ok := s3files.Split(uri); ok {
 		return &Logs{files: s3files.New(ctx, config, bucket), dir: key, uri: uri, name: cmp.Or(name, filepath.Base(key))}, nil
 	}
-	absolute, err := filepath.Abs(uri)
+	folder, err := filepath.Abs(uri)
+	only := "."
 	if err == nil {
 		var info fs.FileInfo
-		if info, err = os.Stat(absolute); err == nil && !info.IsDir() {
-			err = errors.New("not a folder")
+		switch info, err = os.Stat(folder); {
+		case err != nil || info.IsDir():
+		case info.Mode().IsRegular():
+			folder, only = filepath.Split(folder)
+		default:
+			err = errors.New("neither a folder nor a file")
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the folder of event logs %s: %w", uri, err)
 	}
-	return &Logs{files: os.DirFS(absolute), dir: ".", uri: uri, name: cmp.Or(name, filepath.Base(absolute))}, nil
+	return &Logs{files: os.DirFS(folder), dir: only, uri: uri, name: cmp.Or(name, filepath.Base(folder))}, nil
 }
 
 // Estimate is 0: neither local folders nor S3 have a quota that matters here.
@@ -55,9 +66,16 @@ func (*Logs) Estimate(int) time.Duration { return 0 }
 
 // Discover reads the beginning of each log to identify its application and cluster.
 func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
-	applications, err := identifyAll(ctx, l.files, l.dir, tables.Cluster{ClusterID: l.name, ClusterName: l.name})
+	applications, ignored, err := identifyAll(ctx, l.files, l.dir, tables.Cluster{ClusterID: l.name, ClusterName: l.name})
 	if err != nil {
 		return nil, fmt.Errorf("find the event logs of %s: %w", l.uri, err)
+	}
+	if l.Ignored != nil {
+		l.Ignored(ignored)
+	}
+	if len(applications) == 0 {
+		return nil, fmt.Errorf("logs: %q %w, and has %s; give the folder that spark.eventLog.dir names, or one with the zips that a history"+
+			" server gives", l.uri, ErrNoLogs, filesOf(ignored))
 	}
 	applications, copies := unique(applications)
 	var clusters []Listed
@@ -74,6 +92,17 @@ func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
 			"%d event logs skipped, because a more complete log of the same application attempt exists; the first: %s", n, copies[0].Log.Name))
 	}
 	return clusters, nil
+}
+
+// filesOf says what a folder without event logs has.
+func filesOf(ignored eventlog.Ignored) string {
+	switch ignored.Count {
+	case 0:
+		return "no files"
+	case 1:
+		return fmt.Sprintf("1 other file (%s: %s)", ignored.Files[0].Name, ignored.Files[0].Reason)
+	}
+	return fmt.Sprintf("%d other files (the first, %s: %s)", ignored.Count, ignored.Files[0].Name, ignored.Files[0].Reason)
 }
 
 // unique keeps one log per attempt: a closed one if possible, else the largest. The others
@@ -129,10 +158,10 @@ const concurrentLogs = 16
 
 // identifyAll finds the logs of a folder and identifies the application of each, newest
 // first.
-func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cluster) ([]Application, error) {
-	logs, err := eventlog.Find(files, dir)
+func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cluster) ([]Application, eventlog.Ignored, error) {
+	logs, ignored, err := eventlog.Search(files, dir)
 	if err != nil {
-		return nil, err
+		return nil, ignored, err
 	}
 	found := make([]Application, len(logs))
 	var group errgroup.Group
@@ -144,10 +173,10 @@ func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cl
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return nil, ignored, err
 	}
 	slices.SortStableFunc(found, newestFirst)
-	return found, nil
+	return found, ignored, nil
 }
 
 func newestFirst(a, b Application) int {
