@@ -129,6 +129,7 @@ func examples() map[string]example {
 			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
 		},
 		"bin/observatory profile run --logs eventlog/testdata/spark4 --output history":                    {executed: true},
+		"bin/observatory profile tables --sql --output history > views.sql":                               {executed: true},
 		"bin/observatory profile judge --output history":                                                  {executed: true},
 		"bin/observatory profile report app-20261124085717-0000 --output history --html job.html":         {executed: true},
 		"bin/observatory profile expire --output history --retention-days 365 --dry-run":                  {executed: true},

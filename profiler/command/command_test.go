@@ -160,6 +160,9 @@ func TestTablesAreListed(t *testing.T) {
 	stdout, _, code := execute(t, "tables")
 	require.Equal(t, run.ExitComplete, code)
 	require.Contains(t, stdout, "photonanalysis: ")
+	_, stderr, code := execute(t, "tables", "--sql", "--output", filepath.Join(t.TempDir(), "typo"))
+	require.Equal(t, run.ExitFailed, code)
+	require.Contains(t, stderr, "no tables in ")
 	stdout, _, _ = execute(t, "tables", "--json")
 	var listed []struct {
 		Name    string

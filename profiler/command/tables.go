@@ -3,14 +3,23 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning. Types are those of Spark and DuckDB; times are UTC.`
+const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning. Types are those of Spark and DuckDB; times are UTC.
+
+With --sql it prints SQL of DuckDB instead, which makes a view of each table that a run wrote to the folder or to S3.`
+
+const tablesExamples = `  # views of the tables in a folder, for DuckDB
+  observatory-profiler tables --sql --output ./history > views.sql
+  duckdb -init views.sql`
 
 // describedTable is a table in the output of --json.
 type describedTable struct {
@@ -22,8 +31,15 @@ type describedTable struct {
 
 func tablesCommand() *cobra.Command {
 	c := newCommand("tables", "List the tables and their columns", tablesHelp)
+	c.Example = tablesExamples
+	flags := run.AddFlags(c.Flags(), run.LakeOptions())
 	asJSON := c.Flags().Bool("json", false, "print them as JSON")
+	asSQL := c.Flags().Bool("sql", false, "print SQL of DuckDB that makes views of the tables in --output or --s3-output-path")
+	c.MarkFlagsMutuallyExclusive("json", "sql")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *asSQL {
+			return printViews(cmd, flags)
+		}
 		if *asJSON {
 			if err := json.NewEncoder(cmd.OutOrStdout()).Encode(described()); err != nil {
 				return fmt.Errorf("print the tables: %w", err)
@@ -43,6 +59,31 @@ func tablesCommand() *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+func printViews(cmd *cobra.Command, flags run.Flags) error {
+	options, config, err := resolved(cmd.Context(), flags)
+	if err != nil {
+		return err
+	}
+	kept, _, err := run.Open(cmd.Context(), config, options)
+	if err != nil {
+		return err
+	}
+	at := options.S3OutputPath
+	if at == "" {
+		if at, err = filepath.Abs(options.Output); err != nil {
+			return fmt.Errorf("print the views of %s: %w", options.Output, err)
+		}
+	}
+	sql, err := kept.Views(cmd.Context(), at)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(cmd.OutOrStdout(), sql); err != nil {
+		return fmt.Errorf("print the views: %w", err)
+	}
+	return nil
 }
 
 func described() (all []describedTable) {

@@ -219,8 +219,5 @@ func (a *attempt) application(row *tables.Application, until tables.Millis) erro
 		return err
 	}
 	agg := &tables.IneffJobAgg{Attempt: a.key(), StartTime: row.StartTime, IneffStageAgg: percent(a.inefficient, a.stages)}
-	if err := a.put(agg); err != nil {
-		return err
-	}
-	return a.put(&tables.PhotonAnalysis{Attempt: a.key()})
+	return a.put(agg)
 }

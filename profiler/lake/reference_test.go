@@ -73,8 +73,8 @@ func reference(asked string) string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", c.Name, c.Type, null, strings.ReplaceAll(c.Doc, "|", `\|`))
 		}
 	}
-	b.WriteString("\n## Questions\n\nThe same SQL works in Spark and in DuckDB; in DuckDB first run " +
-		"`CREATE MACRO element_at(list, place) AS list[place]`.\n")
+	b.WriteString("\n## Questions\n\nThe same SQL works in Spark and in DuckDB, with a view for each table: " +
+		"[in DuckDB](../guides/history.md#query), `profile tables --sql` makes them.\n")
 	for question := range strings.SplitSeq(strings.TrimSpace(asked), "\n\n") {
 		title, query, _ := strings.Cut(question, "\n")
 		fmt.Fprintf(&b, "\n%s\n\n```sql\n%s\n```\n", strings.TrimPrefix(title, "-- "), query)

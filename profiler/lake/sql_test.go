@@ -68,7 +68,7 @@ func TestSQLQueriesAgree(t *testing.T) {
 	require.NoError(t, err)
 	asked := strings.Split(read(t, questions), "\n\n")
 	require.Len(t, asked, 13)
-	fromDuck, fromSpark := duck(t, dir, append(slices.Clone(asked), exampleIn(t, "sql"))), spark(t, dir, questions)
+	fromDuck, fromSpark := duck(t, l, dir, append(slices.Clone(asked), exampleIn(t, "sql"))), spark(t, dir, questions)
 	require.Len(t, fromDuck, len(asked)+1)
 	require.Len(t, fromSpark, len(asked)+1)
 	for i, question := range asked {
@@ -84,6 +84,30 @@ func TestSQLQueriesAgree(t *testing.T) {
 	require.Regexp(t, `^\|app[^|]+\|.*\|\d+\|$`, strings.ReplaceAll(shown[3][0].(string), " ", ""))
 }
 
+// Every table has a view with its columns, also one of which there are no files.
+func TestViewsOfEveryTable(t *testing.T) {
+	dir := t.TempDir()
+	l := realLake(t, dir)
+	empty := openLocked(t, t.TempDir())
+	var asked []string
+	for _, d := range tables.All() {
+		asked = append(asked, fmt.Sprintf("SELECT column_name, column_type FROM (DESCRIBE %s)", d.Name))
+	}
+	filled, without := duck(t, l, dir, asked), duck(t, empty, dir, asked)
+	for i, d := range tables.All() {
+		var names []any
+		for _, c := range d.Columns() {
+			names = append(names, c.Name)
+		}
+		var shown []any
+		for _, column := range without[i] {
+			shown = append(shown, column[0])
+		}
+		require.Equal(t, append(names, "dt"), shown, d.Name)
+		require.ElementsMatch(t, without[i], filled[i], "%s: as DuckDB reads it from files", d.Name)
+	}
+}
+
 // The recipes' queries run over a lake with findings, and their proofs find the application's
 // runs. Spark understands them, too.
 func TestSQLOfRecipes(t *testing.T) {
@@ -92,7 +116,7 @@ func TestSQLOfRecipes(t *testing.T) {
 	_, err := judge.All(t.Context(), l, nil)
 	require.NoError(t, err)
 	const application = "SELECT application_name, application_id FROM applications WHERE num_stages > 0 ORDER BY num_tasks DESC LIMIT 1"
-	one := duck(t, dir, []string{application})[0][0]
+	one := duck(t, l, dir, []string{application})[0][0]
 	named := strings.NewReplacer("etl_daily", fmt.Sprint(one[0]), "application_1700000000000_0001", fmt.Sprint(one[1]))
 	var asked []string
 	proofs := map[int]string{} // pages by the place of their last query
@@ -106,7 +130,7 @@ func TestSQLOfRecipes(t *testing.T) {
 			proofs[len(asked)-1] = page.Name
 		}
 	}
-	fromDuck := duck(t, dir, asked)
+	fromDuck := duck(t, l, dir, asked)
 	require.Len(t, fromDuck, len(asked))
 	for place, page := range proofs {
 		require.NotEmpty(t, fromDuck[place], "%s proves nothing:\n%s", page, asked[place])
@@ -143,16 +167,17 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// duck returns DuckDB's rows by question, from the lake in a folder, in which it runs.
-func duck(t *testing.T, dir string, asked []string) [][][]any {
+// duck returns DuckDB's rows by question, from the views of a lake in a folder.
+func duck(t *testing.T, l *lake.Lake, dir string, asked []string) [][][]any {
 	t.Helper()
 	python := os.Getenv("OBSERVATORY_PYTHON")
 	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with duckdb")
 	var stderr strings.Builder
 	script, err := filepath.Abs(duckScript)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), python, script, "history", inFile(t, strings.Join(asked, "\n\n")))
-	cmd.Dir = dir
+	views, err := l.Views(t.Context(), filepath.Join(dir, "history"))
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), python, script, inFile(t, views), inFile(t, strings.Join(asked, "\n\n")))
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	require.NoError(t, err, stderr.String())

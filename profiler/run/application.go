@@ -71,6 +71,9 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	c.mu.Unlock()
 	r.record(func(s *Summary) {
 		s.ApplicationsRead++
+		if !tasks {
+			s.TasksLeftOut += summary.Application.NumTasks
+		}
 		s.recordWrite(written)
 		s.missing(a.ID, summary)
 	})

@@ -149,6 +149,10 @@ func TestFolderOfLogs(t *testing.T) {
 	require.NotEmpty(t, read[tables.Job](t, out))
 	require.NotEmpty(t, read[tables.Phase](t, out))
 	require.Empty(t, read[tables.Task](t, out), "tasks are only written on request")
+	require.Positive(t, first.TasksLeftOut)
+	var printed strings.Builder
+	first.Print(&printed)
+	require.Contains(t, printed.String(), fmt.Sprintf("left out      %d tasks; --include-tasks writes the table tasks", first.TasksLeftOut))
 	clusters := read[tables.ClusterSummary](t, out)
 	require.Len(t, clusters, 1)
 	require.Equal(t, "COMPLETE", clusters[0].AnalysisStatus)
@@ -167,7 +171,8 @@ func TestFolderOfLogs(t *testing.T) {
 	more.IncludeTasks = true
 	third, _ := runOnce(t, more)
 	require.Equal(t, 4, third.ApplicationsRead, "what lacks tasks is read again if they are asked for")
-	require.NotEmpty(t, read[tables.Task](t, out))
+	require.Zero(t, third.TasksLeftOut)
+	require.Len(t, read[tables.Task](t, out), int(first.TasksLeftOut))
 }
 
 // A log that grew is read again, and nothing else.

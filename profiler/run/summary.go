@@ -42,6 +42,9 @@ type Summary struct {
 	Findings         map[rules.ID]int64 `json:"findings"`
 	CriticalFindings int64              `json:"critical_findings"`
 
+	// TasksLeftOut counts the tasks of what was read for which table tasks has no rows: it is opt-in.
+	TasksLeftOut int64 `json:"tasks_left_out"`
+
 	// FilesIgnored counts the files among event logs that are none; Ignored has the first of them.
 	FilesIgnored int                    `json:"files_ignored"`
 	Ignored      []eventlog.IgnoredFile `json:"ignored"`
@@ -138,6 +141,9 @@ func (s Summary) Print(out io.Writer) {
 	}
 	if len(rows) > 0 {
 		fmt.Fprintf(out, "rows          %s\n", strings.Join(rows, ", "))
+	}
+	if s.TasksLeftOut > 0 {
+		fmt.Fprintf(out, "left out      %d tasks; --include-tasks writes the table tasks\n", s.TasksLeftOut)
 	}
 	if s.Judged > 0 {
 		found := int64(0)

@@ -113,5 +113,5 @@ type IneffJobAgg struct {
 // PhotonAnalysis is a row of the table photonanalysis: how much of an application Photon supports.
 type PhotonAnalysis struct {
 	Attempt
-	JobPhotonPerc *float64 `parquet:"jobphotonperc,optional" doc:"share of the operators that Photon supports, 0 to 100; null until its rules are written"`
+	JobPhotonPerc *float64 `parquet:"jobphotonperc,optional" doc:"share of the operators that Photon supports, 0 to 100"`
 }
