@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -131,7 +132,9 @@ func TestPreviewListsWhatWouldBeCreated(t *testing.T) {
 	o := observatory(t, root, nil, "preview", "--stack", "dev")
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, "aws:emr:Cluster")
-	require.Regexp(t, `\+ \d{3} to create`, o.stdout)
+	created := regexp.MustCompile(`\+ (\d{3}) to create`).FindStringSubmatch(o.stdout)
+	require.NotNil(t, created)
+	require.Contains(t, o.stdout, "stack dev: "+created[1]+" resources, providers and components included, no errors", "one count")
 	require.NotContains(t, o.stdout+o.stderr, "warning:")
 }
 

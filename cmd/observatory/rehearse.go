@@ -90,8 +90,8 @@ func printSummary(out io.Writer, r rehearse.Report) {
 	for _, p := range r.Phases {
 		seconds += p.Seconds
 	}
-	fmt.Fprintf(out, "stack %s: %d resources checked in %d phases, %s, no errors\n",
-		r.Stack, r.Checked, len(r.Phases), time.Duration(seconds*float64(time.Second)).Round(100*time.Millisecond))
+	fmt.Fprintf(out, "stack %s: %d resources, providers and components included, no errors (inputs of %d checked, %s)\n",
+		r.Stack, r.Resources, r.Checked, time.Duration(seconds*float64(time.Second)).Round(100*time.Millisecond))
 	printNames(out, "refused to be destroyed until they were unprotected", r.Protected)
 	printNames(out, "remain in the account after the destroy", r.Kept)
 }

@@ -20,7 +20,7 @@ func (r *rehearsal) create(ctx context.Context) error {
 	if err == nil {
 		err = r.phase("up", func() error { _, err := r.up(ctx); return err })
 	}
-	r.report.Problems = r.servers.Violations() // also if the engine failed
+	r.report.Problems = append(r.report.Problems, r.servers.Violations()...) // also if the engine failed
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/simulator"
@@ -66,8 +67,8 @@ type Phase struct {
 // Report is the result of a rehearsal.
 type Report struct {
 	Stack     string   `json:"stack"`
-	Resources int      `json:"resources"` // in the state after up, providers and components included
-	Checked   int      `json:"checked"`   // resources whose inputs were checked
+	Resources int      `json:"resources"` // of the stack, as the engine counts: providers and components included
+	Checked   int      `json:"checked"`   // those of them whose inputs the provider servers checked
 	Protected []string `json:"protected"` // URNs whose destruction was refused
 	Kept      []string `json:"kept"`      // URNs of what the destroy left in the account
 	Phases    []Phase  `json:"phases"`
@@ -98,7 +99,8 @@ func Run(ctx context.Context, program pulumi.RunFunc, o Options) (Report, error)
 func Preview(ctx context.Context, program pulumi.RunFunc, o Options) (Report, error) {
 	return rehearse(ctx, program, o, func(r *rehearsal) error {
 		err := r.preview(ctx)
-		r.report.Problems = r.servers.Violations()
+		r.report.Resources = r.steps[string(apitype.OpCreate)]
+		r.report.Problems = append(r.report.Problems, r.servers.Violations()...)
 		return err
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,16 +160,36 @@ func requireState(t *testing.T, file string, resources int) {
 	require.Contains(t, state.Resources[i].Outputs["result"], "ciphertext")
 }
 
+// requireNoState requires that the states in a folder have no resource.
+func requireNoState(t *testing.T, dir string) {
+	t.Helper()
+	files := 0
+	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NotContains(t, string(text), `"urn"`, name)
+		return err
+	}))
+	require.Positive(t, files)
+}
+
 func TestPreviewCreatesNothing(t *testing.T) {
 	var out bytes.Buffer
 	ran := 0
 	program := func(ctx *pulumi.Context) error { ran++; return smallStack(ctx) }
-	report, err := rehearse.Preview(t.Context(), program, rehearse.Options{PulumiCommand: pulumiBinary(t), Output: &out})
+	dir := t.TempDir()
+	report, err := rehearse.Preview(t.Context(), program, rehearse.Options{PulumiCommand: pulumiBinary(t), Output: &out, WorkDir: dir})
 	require.NoError(t, err)
 	require.Equal(t, 1, ran)
-	require.Zero(t, report.Resources)
+	requireNoState(t, filepath.Join(dir, "state"))
 	require.Len(t, report.Phases, 1)
-	require.Equal(t, []string{"create"}, slices.Collect(maps.Keys(report.Phases[0].Steps)))
+	require.Equal(t, map[string]int{"create": report.Resources}, report.Phases[0].Steps)
+	require.Positive(t, report.Checked)
+	require.Greater(t, report.Resources, report.Checked)
+	require.Equal(t, []string{}, report.Problems, "JSON has a list")
 	require.Contains(t, out.String(), "aws:emr:Cluster")
 	require.Contains(t, out.String(), "to create")
 
