@@ -56,10 +56,18 @@ const onDemandMasters = "EMR runs several on demand only"
 // (terraform-provider-aws#38837).
 const minCount = 1
 
+// mustBe begins the text of a rule. The rules of the counts are for documents together, and
+// each for the errors of its groups.
+const mustBe = "must be "
+
+func masterCount() string { return fmt.Sprintf("%d or %d", masterCounts()[0], masterCounts()[1]) }
+
+func workerCount() string { return fmt.Sprintf("at least %d", minCount) }
+
+const noCore = "or 0 for a cluster without core nodes"
+
 func groupRules() map[string]Rule {
-	masters := masterCounts()
-	count := textOnly(fmt.Sprintf("must be %d or %d for master, at least %d for core and task, or 0 for core", masters[0],
-		masters[1], minCount))
+	count := textOnly(mustBe + masterCount() + " for master; " + workerCount() + " for core, " + noCore + "; " + workerCount() + " for task")
 	count.Min, count.Max = minCount, math.MaxInt32
 	return map[string]Rule{
 		// EMR still names types below .large in its answers, but no longer in its pages (EMR
@@ -72,11 +80,11 @@ func groupRules() map[string]Rule {
 	}
 }
 
-// Validate adds the violations of a core or task group to l.
-func (g InstanceGroup) Validate(l *violation.List, path string) {
+// Validate adds the violations of a core or task group to l. count is the rule of its count.
+func (g InstanceGroup) Validate(l *violation.List, path, count string) {
 	checkFields(l, path, g)
 	g.checkVolumes(l, path)
-	l.Require(inRange(g.Count, minCount, math.MaxInt32), path+".count", g.Count, rules["count"].Text, "")
+	l.Require(inRange(g.Count, minCount, math.MaxInt32), path+".count", g.Count, mustBe+count, "")
 }
 
 // checkMaster checks the primary nodes.
@@ -84,7 +92,7 @@ func (c Cluster) checkMaster(l *violation.List, path string, ephemeral bool) {
 	checkFields(l, path, c.Master)
 	c.Master.checkVolumes(l, path)
 	c.Master.checkNotTask(l, path)
-	l.Require(slices.Contains(masterCounts(), c.Master.Count), path+".count", c.Master.Count, rules["count"].Text, "")
+	l.Require(slices.Contains(masterCounts(), c.Master.Count), path+".count", c.Master.Count, mustBe+masterCount(), "")
 	if c.Master.Count == threeMasters {
 		l.Require(c.Master.BidPrice == "", path+".bidPrice", c.Master.BidPrice, "must be empty with three primary nodes: "+onDemandMasters,
 			"remove it, or set count to 1")

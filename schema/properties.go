@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
+	"github.com/emr-observatory/emr-observatory/schema/decode"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
@@ -48,26 +47,8 @@ func nearest(property string, known []string) string {
 			return ""
 		}
 	}
-	const most = 2
-	best, distance := "", most+1
 	if _, found := slices.BinarySearch(known, property); found {
 		return ""
 	}
-	for _, k := range known {
-		if bare(k) == bare(property) {
-			return k
-		}
-		if longer := len(k) - len(property); longer > most || longer < -most {
-			continue
-		}
-		if d := levenshtein.Distance(property, k, nil); d < distance {
-			best, distance = k, d
-		}
-	}
-	return best
+	return decode.Nearest(property, known, decode.MostEdits)
 }
-
-var separators = strings.NewReplacer(".", "", "-", "", "_", "")
-
-// bare drops what people confuse.
-func bare(name string) string { return strings.ToLower(separators.Replace(name)) }

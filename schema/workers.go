@@ -92,7 +92,7 @@ func (c Cluster) Groups() []InstanceGroup {
 // checkWorkers checks core and task groups.
 func (c Cluster) checkWorkers(l *violation.List, path string) {
 	if c.HasCore() {
-		c.Core.Validate(l, path+".core")
+		c.Core.Validate(l, path+".core", workerCount()+", "+noCore)
 	} else {
 		checkFields(l, path+".core", c.Core)
 	}
@@ -106,7 +106,7 @@ func (c Cluster) checkWorkers(l *violation.List, path string) {
 	for _, key := range c.TaskKeys() {
 		at := path + ".tasks." + key
 		l.Require(rules["clusterKey"].Holds(key), at, key, rules["clusterKey"].Text, "rename the key")
-		c.Tasks[key].Validate(l, at)
+		c.Tasks[key].Validate(l, at, workerCount())
 		c.Tasks[key].checkTask(l, at)
 	}
 }

@@ -69,9 +69,15 @@ func (d *decoder) unknownKey(path, name string, value any, t reflect.Type) {
 	d.Require(false, path, violation.Unknown, r.Rule, r.Remedy)
 }
 
-// UnknownKey records a key that a struct with the known keys lacks.
+// UnknownKey records a key that a struct with the known keys lacks. It names the one that is
+// likely meant, or else all of them.
 func UnknownKey(l *violation.List, path string, known []string) {
-	l.Require(false, path, violation.Unknown, "is not a key of this configuration", "known here: "+strings.Join(known, ", "))
+	key := path[strings.LastIndex(path, ".")+1:]
+	remedy := "known here: " + strings.Join(known, ", ")
+	if near := Nearest(key, known, editsOf(key)); near != "" {
+		remedy = "did you mean " + near + "?"
+	}
+	l.Require(false, path, violation.Unknown, "is not a key of this configuration", remedy)
 }
 
 type decoder struct{ *violation.List }

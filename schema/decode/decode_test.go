@@ -71,7 +71,9 @@ func TestReportsPathsInsideMaps(t *testing.T) {
 		`{"etl":{"core":{"count":1.5}}}`:  "clusters.etl.core.count: 1.5 must be an integer",
 		`{"etl":{"core":{"count":"2"}}}`:  `clusters.etl.core.count: "2" must be an integer`,
 		`{"etl":{"core":{"count":1e99}}}`: "clusters.etl.core.count: 1e99 must be an integer",
-		`{"etl":{"core":{"kount":2}}}`: "clusters.etl.core.kount: (unknown) is not a key of this configuration; " +
+		`{"etl":{"core":{"kount":2}}}`:    "clusters.etl.core.kount: (unknown) is not a key of this configuration; did you mean count?",
+		`{"etl":{"core":{"SIZES":[]}}}`:   "clusters.etl.core.SIZES: (unknown) is not a key of this configuration; did you mean sizes?",
+		`{"etl":{"core":{"number":2}}}`: "clusters.etl.core.number: (unknown) is not a key of this configuration; " +
 			"known here: count, sizes",
 		`{"etl":{"task":{"sizes":[1,true]}}}`: "clusters.etl.task.sizes[1]: true must be a number",
 		`{"etl":7}`:                           "clusters.etl: 7 must be an object",

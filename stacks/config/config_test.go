@@ -205,7 +205,7 @@ func TestLoadNamesMisspeltKeys(t *testing.T) {
 	t.Setenv(pulumi.EnvConfig, string(b)) // as `pulumi up` starts the program
 	_, err = load(t, recorder.WithConfig(values))
 	require.ErrorContains(t, err, platform.Project+":ephemeal:")
-	require.ErrorContains(t, err, "known here: region, ephemeral")
+	require.ErrorContains(t, err, "did you mean ephemeral?")
 }
 
 func TestCheckKeysNamesTheUnknown(t *testing.T) {

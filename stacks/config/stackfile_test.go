@@ -51,8 +51,8 @@ config:
 `)
 	_, _, err := config.ReadStackFile(dir, "trial", "retention.tempoDays=0", "retention", "network.nta=false")
 	for _, part := range []string{
-		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region",
-		"emr-observatory:clusters.main.core.count: -1",
+		"Pulumi.trial.yaml", "emr-observatory:regoin", "did you mean region?", "emr-observatory:region",
+		"emr-observatory:clusters.main.core.count: -1 must be at least 1, or 0 for a cluster without core nodes; ",
 		"emr-observatory:clusters.main.core.kount", "emr-observatory:tags: [secret]", "emr-observatory:retention.tempoDays: 0",
 		`emr-observatory:retention: "retention" must be key=value`, "emr-observatory:network.nta",
 	} {
