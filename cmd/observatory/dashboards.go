@@ -30,6 +30,9 @@ func dashboardsCheckCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "check", Args: cobra.NoArgs,
 		Short: "Run every panel's and variable's query against the stores; fail on one without data",
+		Long: "Runs every panel's and variable's query against the stores, as Grafana would, on the data since the last step began. It\n" +
+			"tests the dashboards and what the platform collects: it fails on a query without data, also if the job did not do what the\n" +
+			"panel shows, such as writing to S3. Panels of faults may be empty. It waits for data that is missing (--wait).",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := f.run(cmd.Context(), s, progress.New(cmd.ErrOrStderr()))
 			if err != nil {

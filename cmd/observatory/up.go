@@ -111,7 +111,6 @@ func printResult(out io.Writer, r local.Result) {
 	printTable(out, table.Row{"S3 path", "objects"}, paths)
 	printTable(out, table.Row{"what", "URL"}, services)
 	fmt.Fprint(out, "\nTry next:\n"+
-		"  bin/observatory dashboards check                 run every panel's query against this data\n"+
 		"  bin/observatory submit --wait your-job.py        run your own job on the same cluster\n"+
 		"  bin/observatory status                           what runs, and what is not available locally\n")
 }

@@ -54,6 +54,10 @@ func handMadeCases() []handMade {
 	return []handMade{
 		{"data", queryOf(metrics, fields{"expr": "system_cpu_logical_count"}), check.Data, ""},
 		{"unknown metric", queryOf(metrics, fields{"expr": "node_cpu_seconds_total"}), check.Empty, ""},
+		{
+			"what no job did", queryOf(metrics, fields{"expr": `sum(rate(hadoop_s3a_store_io_request_total{cluster="other"}[1m]))`}),
+			check.Empty, "there is data only if a job used the S3A file system",
+		},
 		{"only NaN", queryOf(metrics, fields{"expr": "system_cpu_logical_count * NaN"}), check.Empty, ""},
 		{"constant", queryOf(metrics, fields{"expr": "vector(0)"}), check.Empty, ""},
 		{"empty with a default", queryOf(metrics, fields{"expr": "node_cpu_seconds_total or vector(0)"}), check.Empty, ""},
@@ -130,6 +134,7 @@ func (w filledStores) handMadeDashboards(t *testing.T) {
 	require.Contains(t, table.String(), "panel 1 ")
 	require.NotContains(t, table.String(), "panel 0 ")
 	require.Contains(t, table.String(), fmt.Sprintf("%d panels, %d queries", len(cases), len(cases)))
+	require.Contains(t, table.String(), "An empty query has no data since then: no job has done what it shows")
 }
 
 func (w filledStores) handMadeVariables(t *testing.T) {

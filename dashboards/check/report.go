@@ -144,6 +144,11 @@ func (r Report) Err() error {
 	return errors.Join(errs...)
 }
 
+// emptyMeans follows the totals if there are empty queries: most jobs do not do all that the
+// panels show.
+const emptyMeans = "An empty query has no data since then: no job has done what it shows, such as writing to S3 or spilling, or its data\n" +
+	"has not arrived. docs/reference/dashboards.md says what each panel shows; --since 1h counts earlier jobs, too.\n"
+
 // maxWhy is how many bytes of a query the table shows; the JSON has all.
 const maxWhy = 120
 
@@ -184,4 +189,7 @@ func (r Report) WriteTable(w io.Writer, all bool) {
 	fmt.Fprintf(w, "%d panels, %d queries since %s: %d with data, %d empty as expected, %d empty, %d failed\n",
 		r.Panels, r.Queries, r.Since.Format(time.RFC3339),
 		r.Queries-r.Empty-r.ExpectedEmpty-r.Errors, r.ExpectedEmpty, r.Empty, r.Errors)
+	if r.Empty > 0 {
+		fmt.Fprint(w, emptyMeans)
+	}
 }

@@ -148,7 +148,11 @@ func (r runner) query(ctx context.Context, p panelJSON, t target, v values) Resu
 	if err == nil && p.Type != "table" && p.FieldConfig.Defaults.Unit == panel.UnitShare { // a table's columns have their own units
 		err = found.share()
 	}
-	return result.judge(found, err, p.emptyWhenHealthy())
+	result = result.judge(found, err, p.emptyWhenHealthy())
+	if result.State == Empty && result.Error == "" && ds.Type == metricsPlugin {
+		result.Error = conditionOf(expr)
+	}
+	return result
 }
 
 // queryStore runs an interpolated query on the store of its datasource.
