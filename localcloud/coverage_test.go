@@ -46,6 +46,7 @@ func TestRecordedOnlyNamesEachOnce(t *testing.T) {
 	for _, what := range []string{
 		"CloudWatch: no service reports metrics to it, so YACE does not run", "IAM: decides in S3 only, and not by AWS's own managed policies",
 		"Kubernetes: network policies admit everything", "S3: lifecycle rules expire nothing",
+		"YARN: a container that takes more memory than it asked for is not ended",
 	} {
 		require.Contains(t, all, what)
 	}

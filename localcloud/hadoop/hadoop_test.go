@@ -79,6 +79,9 @@ func TestShippedDefaults(t *testing.T) {
 	require.Equal(t, "ip-10-0-1-10.ec2.internal", yarn["yarn.resourcemanager.hostname"])
 	require.Equal(t, "ip-10-0-1-11.ec2.internal", yarn["yarn.nodemanager.hostname"])
 	require.Equal(t, "3072", yarn["yarn.nodemanager.resource.memory-mb"])
+	for _, key := range []string{"enabled", "enforced"} { // see localcloud.RecordedOnly
+		require.NotContains(t, yarn, "yarn.nodemanager.resource.memory."+key, "the memory of containers is not enforced")
+	}
 	require.Equal(t, platform.EMRContainerLogDir, yarn["yarn.nodemanager.log-dirs"], "where the node's collector reads")
 	spark := parseProperties(t, files[sparkDefaults])
 	require.Equal(t, "yarn", spark["spark.master"])

@@ -58,7 +58,9 @@ func (n Node) hdfsSite() map[string]string {
 	}
 }
 
-// yarnSite returns the properties of the shipped yarn-site.xml.
+// yarnSite returns the properties of the shipped yarn-site.xml. Nobody enforces the memory of
+// containers: Hadoop leaves that to cgroups by default (yarn.nodemanager.resource.memory.enforced),
+// and the NodeManager uses none here (yarn.nodemanager.resource.memory.enabled).
 func (n Node) yarnSite() map[string]string {
 	return map[string]string{
 		"yarn.resourcemanager.hostname":                           n.fqdn(n.MasterHost),
