@@ -35,6 +35,7 @@ func examples() map[string]example {
 		}},
 		"make up":   {by: up(`c.make(t, "up")`)},
 		"make down": {by: up(`c.make(t, "down")`)},
+		`rm -rf "${XDG_CACHE_HOME:-$HOME/.cache}/emr-observatory"`: {excluded: "removes what other tests need"},
 		"bin/observatory doctor --aws --stack dev": {by: citation{
 			"cmd/observatory", "TestDoctorOfAnAccount", "command_test.go", `"doctor", "--aws", "--stack", "dev"`,
 		}},
