@@ -146,8 +146,8 @@ func (r Report) Err() error {
 
 // emptyMeans follows the totals if there are empty queries: most jobs do not do all that the
 // panels show.
-const emptyMeans = "An empty query has no data since then: no job has done what it shows, such as writing to S3 or spilling, or its data\n" +
-	"has not arrived. docs/reference/dashboards.md says what each panel shows; --since 1h counts earlier jobs, too.\n"
+const emptyMeans = "An empty query has no data since then: no job has done what it shows, such as writing to S3 or spilling, or its\n" +
+	"data has not arrived. docs/reference/dashboards.md says what each panel shows; --since 1h counts earlier jobs, too.\n"
 
 // maxWhy is how many bytes of a query the table shows; the JSON has all.
 const maxWhy = 120

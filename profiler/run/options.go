@@ -161,7 +161,8 @@ func limitOptions() []Option {
 			"called any more. Also failed downloads of event logs from a cluster's history server, after which its other applications are "+
 			"read by REST only.", 1, func(o *Options) *int { return &o.EndpointFailures }),
 		{
-			Name: "include_tasks", Default: "false", Doc: "Also write the table tasks, a row for each attempt of a task.", Rule: "must be true or false", Switch: true,
+			Name: "include_tasks", Default: "false", Doc: "Also write the table tasks, a row for each attempt of a task.",
+			Rule: "must be true or false", Switch: true,
 			set: func(o *Options, s string) (ok bool) { o.IncludeTasks, ok = parseBool(s); return ok },
 		},
 		number("max_persistent_uis", "180", "Persistent UIs of an account and region that the profiler may have at one time. EMR allows 200"+

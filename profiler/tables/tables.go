@@ -67,8 +67,8 @@ func All() []Definition {
 		define[Executor]("Executors and drivers.", OfAttempt, "executor_id"),
 		define[Environment]("Properties of applications, with secrets masked.", OfAttempt, "section", "name"),
 		define[Phase]("Phases of the applications' wall-clock time.", OfAttempt, "phase"),
-		define[Completeness]("How many rows the parts of an application's history should have, and have. A row for each part: with a reason where "+
-			"rows are missing, and without one where they have been counted and none is.", OfAttempt, "endpoint"),
+		define[Completeness]("How many rows the parts of an application's history should have, and have. A row for each part: with a reason "+
+			"where rows are missing, and without one where they have been counted and none is.", OfAttempt, "endpoint"),
 		define[Finding]("Findings: what slowed an application down, and what to change.", OfAttempt,
 			"finding", "stage_id", "stage_attempt_id", "sql_id"),
 		define[IneffJobRaw]("Stages that exceed fixed limits of skew, spill, data per task or completion rate.", OfAttempt,
