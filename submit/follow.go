@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
 
@@ -34,7 +33,7 @@ var errStillRunning = errors.New("the step is still running")
 func (c clients) follow(ctx context.Context, o Options, result Result) (Result, error) {
 	step, err := c.awaitEnd(ctx, o, &result)
 	if ctx.Err() != nil {
-		return result, detachedError(result)
+		return result, fmt.Errorf("%w: it continues as %s of cluster %s", ErrDetached, result.StepID, result.Cluster)
 	}
 	if err != nil {
 		return result, err
@@ -56,7 +55,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	}
 	result.Phases = awaitPhases(ctx, o, ended, result)
 	if result.Failure != nil {
-		return result, failedError(result)
+		return result, failedError(o, result)
 	}
 	return result, nil
 }
@@ -65,15 +64,12 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 // up to date.
 func (c clients) awaitEnd(ctx context.Context, o Options, result *Result) (*types.Step, error) {
 	var step *types.Step
-	start, failures := time.Now(), 0
+	failures, w := 0, newWatch(c, o)
 	schedule := poll.Options{Interval: o.PollInterval, MaxInterval: max(o.LongestPoll, o.PollInterval)}
 	err := poll.Until(ctx, schedule, func(ctx context.Context) error {
-		out, err := c.emr.DescribeStep(ctx, &emr.DescribeStepInput{
-			ClusterId: aws.String(result.Cluster), StepId: aws.String(result.StepID),
-		})
+		found, err := c.describeStep(ctx, result.Cluster, result.StepID)
 		if err != nil {
 			failures++
-			err = fmt.Errorf("describe step %s: %w", result.StepID, err)
 			if isPermanent(err) || failures >= maxFailures {
 				return poll.Permanent(err)
 			}
@@ -81,14 +77,12 @@ func (c clients) awaitEnd(ctx context.Context, o Options, result *Result) (*type
 			return err
 		}
 		failures = 0
-		if state := out.Step.Status.State; state != result.State {
-			result.State = state
-			o.say("step %s is %s after %s", result.StepID, state, time.Since(start).Round(time.Second))
-		}
+		w.tell(ctx, result.State, found)
+		result.State = found.Status.State
 		if !status.IsFinal(result.State) {
 			return errStillRunning
 		}
-		step = out.Step
+		step = found
 		return nil
 	})
 	return step, err
@@ -118,31 +112,32 @@ func failureOf(step *types.Step, logs stepLogs) *Failure {
 	return failure
 }
 
-// failedError is ErrFailed with the cause, EMR's reason and the last lines of the
-// step's logs, in this order.
-func failedError(result Result) error {
+// failedError is ErrFailed with the cause, EMR's reason and where the step's logs are.
+// After their last lines, which would bury it, the cause follows once more.
+func failedError(o Options, result Result) error {
 	var text strings.Builder
-	if cause := result.Failure.Cause; cause != nil {
+	cause := result.Failure.Cause
+	if cause != nil {
 		fmt.Fprintf(&text, "%s\n", cause)
 	}
 	fmt.Fprintf(&text, "step %s of cluster %s is %s: %s", result.StepID, result.Cluster, result.State, result.Failure.Reason)
 	if result.Failure.Message != "" {
 		text.WriteString(": " + result.Failure.Message)
 	}
+	shown := false
 	for _, log := range result.Failure.Logs {
-		if len(log.Tail) > 0 {
-			fmt.Fprintf(&text, "\nlast lines of %s:\n  %s", log.URI, strings.Join(log.Tail, "\n  "))
-		} else {
+		switch {
+		case len(log.Tail) == 0:
 			fmt.Fprintf(&text, "\nits log will be at %s", log.URI)
+		case o.ShowLogs:
+			shown = true
+			fmt.Fprintf(&text, "\nlast lines of %s:\n  %s", log.URI, strings.Join(log.Tail, "\n  "))
+		default:
+			fmt.Fprintf(&text, "\nlog: %s", log.URI)
 		}
 	}
+	if shown && cause != nil {
+		fmt.Fprintf(&text, "\nwhy it failed: %s", cause)
+	}
 	return fmt.Errorf("%w: %s", ErrFailed, text.String())
-}
-
-// detachedError returns ErrDetached with the commands that follow or cancel the step.
-func detachedError(result Result) error {
-	return fmt.Errorf("%w: it continues as %s of cluster %s\n"+
-		"  follow: aws emr describe-step --cluster-id %[3]s --step-id %[2]s\n"+
-		"  cancel: aws emr cancel-steps --cluster-id %[3]s --step-ids %[2]s",
-		ErrDetached, result.StepID, result.Cluster)
 }

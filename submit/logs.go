@@ -75,7 +75,11 @@ func (c clients) readStepLogs(ctx context.Context, o Options, cluster types.Clus
 	if failed && o.LogWait > 0 && (errors.Is(err, steplog.ErrNone) || errors.Is(err, errPartial)) {
 		o.say("waiting up to %s for the step's log in S3: %v", o.LogWait, err)
 		schedule := poll.Options{Interval: min(o.PollInterval, o.LogWait), MaxInterval: maxPollInterval, Timeout: o.LogWait}
+		began, quiet := time.Now(), silence{o.Silence, time.Now()}
 		err = poll.Until(ctx, schedule, func(context.Context) error { // a read that has begun may finish after LogWait
+			if quiet.ends() {
+				o.say("the step's log is not in S3 yet, %s of %s", time.Since(began).Round(time.Second), o.LogWait)
+			}
 			if logs, err = read(); err != nil && !errors.Is(err, steplog.ErrNone) {
 				return poll.Permanent(err)
 			}

@@ -50,6 +50,9 @@ type Options struct {
 	PollInterval time.Duration // first interval between polls, default 5 s; it grows to LongestPoll
 	LongestPoll  time.Duration // default 30 s
 	Progress     io.Writer     // receives progress messages; nil discards them
+	Silence      time.Duration // longest time without one while it waits, give or take a poll; default 20 s
+
+	ShowLogs bool // the error of a failed step ends with the last lines of its logs
 }
 
 // secretKey is Spark's own default of spark.redaction.regex (3.5 configuration reference).
@@ -62,6 +65,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.PollInterval <= 0 {
 		o.PollInterval = 5 * time.Second
+	}
+	if o.Silence <= 0 {
+		o.Silence = 20 * time.Second
 	}
 	if o.Status.Settle <= 0 {
 		o.Status.Settle = phasesSettle
@@ -76,7 +82,7 @@ func (o Options) Validate() error {
 	add := func(format string, args ...any) { violations = append(violations, fmt.Errorf(format, args...)) }
 	o = o.withDefaults()
 	if !platform.IsClusterID(o.Cluster) {
-		add("cluster: %q: must be an EMR cluster id (j-…); the stack output clusters has them", o.Cluster)
+		violations = append(violations, errNoCluster(o.Cluster))
 	}
 	violations = append(violations, o.validateApplication()...)
 	if ratio, given := o.Conf[platform.SparkSamplingRatio]; given {

@@ -130,6 +130,7 @@ func Submit(ctx context.Context, options Options) (Result, error) {
 	if !o.Wait {
 		return result, nil
 	}
+	o.say("waiting for its end; after Ctrl-C the step goes on without")
 	return c.follow(ctx, o, result)
 }
 

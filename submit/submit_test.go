@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -76,12 +74,15 @@ func TestSubmitUploadsOnce(t *testing.T) {
 
 func TestLogsExplainAFailedStep(t *testing.T) {
 	w := newWorld(t)
-	result, err := submit.Submit(t.Context(), w.options(t, "fail.py"))
+	o := w.options(t, "fail.py")
+	o.ShowLogs = true
+	result, err := submit.Submit(t.Context(), o)
 	require.ErrorIs(t, err, submit.ErrFailed)
 	require.ErrorContains(t, err, "is FAILED: Application exception: exit code 1")
 	first := "step did not complete: ValueError: no such day\n  at fail.py:3, in load: raise ValueError(day)\nstep " + result.StepID
 	require.True(t, strings.HasPrefix(err.Error(), first), "the cause comes first: %s", err)
-	require.True(t, strings.HasSuffix(err.Error(), "\n  ValueError: no such day"), err.Error())
+	const last = "\n  ValueError: no such day\nwhy it failed: ValueError: no such day\n  at fail.py:3, in load: raise ValueError(day)"
+	require.True(t, strings.HasSuffix(err.Error(), last), "and once more after the log: %s", err)
 	require.Equal(t, types.StepStateFailed, result.State)
 	require.Len(t, result.Failure.Logs, 1)
 	log := result.Failure.Logs[0]
@@ -93,11 +94,26 @@ func TestLogsExplainAFailedStep(t *testing.T) {
 	}, result.Failure.Cause)
 }
 
+// Forty lines of a log would bury the cause: without ShowLogs the error says where they are.
+func TestFailureWithoutItsLogs(t *testing.T) {
+	w := newWorld(t)
+	for name, logs := range map[string][]string{"fail.py": {"stderr"}, "print.py": {"stderr", "stdout"}} {
+		result, err := submit.Submit(t.Context(), w.options(t, name))
+		require.ErrorIs(t, err, submit.ErrFailed)
+		want := "step did not complete: " + result.Failure.Cause.String() + "\nstep " + result.StepID + " of cluster " + w.cluster +
+			" is FAILED: Application exception: exit code 1"
+		for _, log := range logs {
+			want += "\nlog: s3://data/emr-logs/" + w.cluster + "/steps/" + result.StepID + "/" + log + ".gz"
+		}
+		require.EqualError(t, err, want)
+	}
+}
+
 func TestSubmitWaitsForALateLog(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "mute.py")
-	o.LogWait = testTimeout.Scaled()
-	o.Progress = &progress{react: map[string]func(){"waiting up to": func() {
+	o.LogWait, o.Silence = testTimeout.Scaled(), time.Millisecond
+	o.Progress = &progress{react: map[string]func(){"the step's log is not in S3 yet, ": func() {
 		require.NoError(t, w.putStderr(w.cluster, *w.steps[0].Id))
 	}}}
 	result, err := submit.Submit(t.Context(), o)
@@ -145,7 +161,9 @@ func TestMissingLogOfACompletedStepIsReported(t *testing.T) {
 // A Python driver in client mode writes its errors to stdout.
 func TestStdoutExplainsAFailedPythonStep(t *testing.T) {
 	w := newWorld(t)
-	result, err := submit.Submit(t.Context(), w.options(t, "print.py"))
+	o := w.options(t, "print.py")
+	o.ShowLogs = true
+	result, err := submit.Submit(t.Context(), o)
 	require.ErrorIs(t, err, submit.ErrFailed)
 	require.Len(t, result.Failure.Logs, 2)
 	require.ErrorContains(t, err, "/stdout.gz:\n  no such table: orders")
@@ -182,42 +200,6 @@ func TestFailedStepWithoutLogs(t *testing.T) {
 	require.ErrorIs(t, err, submit.ErrFailed)
 	require.Empty(t, result.Failure.Logs)
 	require.Equal(t, "Application exception", result.Failure.Reason)
-}
-
-func TestDetachLeavesTheStepRunning(t *testing.T) {
-	w := newWorld(t)
-	o := w.options(t, "hold.py")
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	o.Progress = &progress{react: map[string]func(){"is RUNNING": interrupt}}
-	left, err := submit.Submit(ctx, o)
-	require.ErrorIs(t, err, submit.ErrDetached)
-	require.ErrorContains(t, err, "aws emr describe-step --cluster-id "+w.cluster+" --step-id "+left.StepID)
-	require.ErrorContains(t, err, "aws emr cancel-steps --cluster-id "+w.cluster+" --step-ids "+left.StepID)
-	require.Equal(t, types.StepStateRunning, left.State)
-
-	close(w.releaseHold)
-	client := emr.NewFromConfig(o.AWS)
-	testenv.Eventually(t, func() bool {
-		step, err := client.DescribeStep(t.Context(), &emr.DescribeStepInput{ClusterId: &w.cluster, StepId: &left.StepID})
-		return err == nil && step.Step.Status.State == types.StepStateCompleted
-	}, testenv.Arrival, 50*time.Millisecond)
-}
-
-func TestCancelledStepIsAFailure(t *testing.T) {
-	w := newWorld(t)
-	o := w.options(t, "hold.py")
-	client := emr.NewFromConfig(o.AWS)
-	o.Progress = &progress{react: map[string]func(){"added to cluster": func() {
-		steps, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &w.cluster})
-		require.NoError(t, err)
-		_, err = client.CancelSteps(t.Context(), &emr.CancelStepsInput{ClusterId: &w.cluster, StepIds: []string{*steps.Steps[0].Id}})
-		require.NoError(t, err)
-	}}}
-	result, err := submit.Submit(t.Context(), o)
-	require.ErrorIs(t, err, submit.ErrFailed)
-	require.ErrorContains(t, err, "is CANCELLED")
-	require.Equal(t, types.StepStateCancelled, result.State)
 }
 
 func TestTerminatingClusterIsRefused(t *testing.T) {
