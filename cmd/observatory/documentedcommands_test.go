@@ -54,6 +54,12 @@ func examples() map[string]example {
 		"bin/observatory submit --outputs outputs.json --cluster etl job.py": {by: citation{
 			"cmd/observatory", "TestSubmitFindsTheClusterByName", "submitclusters_test.go", `"--json", "--outputs", file`,
 		}},
+		"bin/observatory step follow --cluster j-0123456789ABC s-0123456789ABC": {by: citation{
+			"cmd/observatory", "TestInterruptedSubmitPrintsCommandsThatWork", "step_test.go", `range []string{"follow", "told by cancel"}`,
+		}},
+		"bin/observatory step cancel --cluster j-0123456789ABC s-0123456789ABC": {by: citation{
+			"cmd/observatory", "TestInterruptedSubmitPrintsCommandsThatWork", "step_test.go", `run("cancel")`,
+		}},
 		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
 			excluded: "needs a platform on AWS",
 		},

@@ -28,6 +28,22 @@ func (r *remoteStatus) addFlags(c *cobra.Command, url string) {
 		"file with the stack output statusPassword, - for stdin (default: $%s)", envStatusPassword))
 }
 
+// words returns the flags of addFlags("status-url") as they were given, none if that would
+// not do again: stdin has been read.
+func (r *remoteStatus) words() []string {
+	if r.url == "" || r.passwordFile == "-" {
+		return nil
+	}
+	words := []string{"--status-url", r.url}
+	if r.caCertificate != "" {
+		words = append(words, "--ca-certificate", r.caCertificate)
+	}
+	if r.passwordFile != "" {
+		words = append(words, "--password-file", r.passwordFile)
+	}
+	return words
+}
+
 // fetch reads the status.
 func (r *remoteStatus) fetch(ctx context.Context, stdin io.Reader) (status.Status, error) {
 	access, err := r.access(stdin)

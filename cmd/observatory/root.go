@@ -50,7 +50,7 @@ func rootCommand() *cobra.Command {
 	}
 	add(groupCheck, doctorCommand(&s), rehearseCommand(&s), previewCommand(&s))
 	add(groupCloud, upCommand(&s), downCommand(&s), pulumiCommand(&s))
-	add(groupWork, statusCommand(&s), submitCommand(&s), traceCommand(&s), dashboardsCommand(&s), guardCommand(), tunnelCommand(&s),
+	add(groupWork, statusCommand(&s), submitCommand(&s), stepCommand(&s), traceCommand(&s), dashboardsCommand(&s), guardCommand(), tunnelCommand(&s),
 		observeCommand(&s), profileCommand())
 	add(groupBuild, toolsCommand(), artifactsCommand())
 	root.AddCommand(regionCommand(), probeCommand())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
 )
@@ -13,6 +14,20 @@ import (
 type settings struct {
 	state, stack string
 	stackGiven   bool // --stack was given; only doctor sets it
+}
+
+// command returns a command of this program for sh, as it was called, on the same local
+// cloud.
+func (s *settings) command(words ...string) string {
+	line := []string{os.Args[0]}
+	if s.state != "" {
+		line = append(line, "--state", s.state)
+	}
+	line = append(line, words...)
+	for i, word := range line {
+		line[i] = wordOf(word)
+	}
+	return strings.Join(line, " ")
 }
 
 // platform returns the stack on the local cloud that the flags select.

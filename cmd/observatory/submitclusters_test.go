@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
@@ -34,7 +36,7 @@ func outputsOf(t *testing.T, clusters map[string]outputs.Cluster) []byte {
 // change from day to day. With one cluster no name is needed; with several the error
 // lists them.
 func TestSubmitFindsTheClusterByName(t *testing.T) {
-	id := emrOf(t, &sparkStep{t: t, page: statustest.New(t)})
+	id := emrapitest.ServeCluster(t, &sparkStep{t: t, page: statustest.New(t)})
 	etl := outputs.Cluster{ID: id, Name: "emr-observatory-dev-etl"}
 	adhoc := outputs.Cluster{ID: "j-ADHOC", Name: "emr-observatory-dev-adhoc"}
 	one, two := map[string]outputs.Cluster{"etl": etl}, map[string]outputs.Cluster{"etl": etl, "adhoc": adhoc}
@@ -75,7 +77,7 @@ func TestSubmitFindsTheClusterByName(t *testing.T) {
 // The outputs may come from a pipe. What is no such output is refused with the command
 // that writes one.
 func TestSubmitReadsOutputsFromAPipe(t *testing.T) {
-	id := emrOf(t, &sparkStep{t: t, page: statustest.New(t)})
+	id := emrapitest.ServeCluster(t, &sparkStep{t: t, page: statustest.New(t)})
 	run := func(file, text string) error {
 		command := submitCommand(&settings{state: t.TempDir()})
 		command.SetIn(strings.NewReader(text))
@@ -93,4 +95,22 @@ func TestSubmitReadsOutputsFromAPipe(t *testing.T) {
 		require.ErrorContains(t, err, "pulumi stack output observatory --json")
 	}
 	require.ErrorContains(t, run(filepath.Join(t.TempDir(), "absent"), ""), "no such file")
+}
+
+// Without a local cloud a cluster of AWS has to be named.
+func TestSubmitWithoutAClusterSaysHowToGetOne(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	for given, want := range map[string]string{
+		"":     "or name a cluster of AWS with --cluster j-…, ",
+		"main": `or name the cluster of AWS "main" by its id, --cluster j-…, `,
+	} {
+		for _, command := range []func(*settings) *cobra.Command{submitCommand, stepFollowCommand, stepCancelCommand} {
+			c := command(&settings{state: state})
+			c.SetArgs([]string{"--cluster", given, "s-0123456789ABC"})
+			c.SetErr(&bytes.Buffer{})
+			require.EqualError(t, c.ExecuteContext(t.Context()), "no local cloud runs (state folder "+state+"): start one with `make up`, "+want+
+				"or by its name with --outputs (`pulumi stack output observatory --json > FILE`)")
+		}
+	}
+	require.NoDirExists(t, state)
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
+	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 	"github.com/emr-observatory/emr-observatory/submit"
@@ -22,16 +24,10 @@ func defaults(ctx context.Context, s *settings, file string, stdin io.Reader, o 
 		}
 		return fromOutputs(out, o)
 	}
-	state, err := s.stateDir()
-	if err != nil {
-		return err
-	}
-	running, isLocal, err := local.Connect(state)
+	running, isLocal, err := connect(s, o)
 	if err != nil || !isLocal {
 		return err
 	}
-	o.Status.URL = cmp.Or(o.Status.URL, running.URL(string(platform.WorkloadStatus)))
-	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
 	p, err := s.platform()
 	if err != nil {
 		return err
@@ -41,6 +37,37 @@ func defaults(ctx context.Context, s *settings, file string, stdin io.Reader, o 
 		return err
 	}
 	return fromOutputs(out, o)
+}
+
+// connect points the AWS clients at the local cloud, if one runs, and follows steps as it
+// allows. Without one, a cluster must be named by its id.
+func connect(s *settings, o *submit.Options) (running localcloud.Running, isLocal bool, err error) {
+	state, err := s.stateDir()
+	if err != nil {
+		return running, false, err
+	}
+	running, isLocal, err = local.Connect(state)
+	switch {
+	case err != nil:
+		return running, false, err
+	case !isLocal && !platform.IsClusterID(o.Cluster):
+		return running, false, errNoCluster(state, o.Cluster)
+	case !isLocal:
+		return running, false, nil
+	}
+	o.Status.URL = cmp.Or(o.Status.URL, running.URL(string(platform.WorkloadStatus)))
+	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
+	return running, true, nil
+}
+
+// errNoCluster says how to name a cluster where no local cloud has one.
+func errNoCluster(state, cluster string) error {
+	given := "name a cluster of AWS with --cluster j-…"
+	if cluster != "" {
+		given = fmt.Sprintf("name the cluster of AWS %q by its id, --cluster j-…", cluster)
+	}
+	return fmt.Errorf("no local cloud runs (state folder %s): start one with `make up`, or %s, or by its name with --outputs (`%s > FILE`)",
+		state, given, writeOutputs)
 }
 
 // fromOutputs resolves the cluster's name, and takes the bucket. An id may be that of a

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
@@ -39,32 +36,10 @@ func (s *sparkStep) RunStep(_ context.Context, cluster string, step types.Step) 
 	return nil
 }
 
-// emrOf serves EMR's API with a running cluster, and returns the cluster's id.
-func emrOf(t *testing.T, runs *sparkStep) string {
-	t.Helper()
-	store, err := emrapi.Open(t.TempDir())
-	require.NoError(t, err)
-	api, err := emrapi.New(store, runs, slog.New(slog.DiscardHandler), emrapi.Options{})
-	require.NoError(t, err)
-	server := httptest.NewServer(api)
-	t.Cleanup(func() { server.Close(); api.Close() })
-	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL_EMR": server.URL, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1",
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-	} {
-		t.Setenv(name, value)
-	}
-	cluster := emrapitest.PutCluster(t, store)
-	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
-		require.NoError(t, store.SetClusterState(cluster, state, types.ClusterStateChangeReason{}))
-	}
-	return cluster
-}
-
 // An operator of a platform on AWS reaches its status page with the stack's outputs.
 func TestSubmitPrintsThePhases(t *testing.T) {
 	page := statustest.New(t)
-	cluster := emrOf(t, &sparkStep{t: t, page: page})
+	cluster := emrapitest.ServeCluster(t, &sparkStep{t: t, page: page})
 	file := func(text []byte) string {
 		name := filepath.Join(t.TempDir(), "file")
 		require.NoError(t, os.WriteFile(name, text, 0o600))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,6 +102,17 @@ func findInstance(stack, region string) string {
 
 // shellWord quotes text for sh.
 func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// plain matches text that sh takes as one word as it is.
+var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// wordOf quotes text for sh if it needs that.
+func wordOf(text string) string {
+	if plain.MatchString(text) {
+		return text
+	}
+	return shellWord(text)
+}
 
 func printForwardings(out io.Writer, list []forwarding) {
 	fmt.Fprintln(out, "# Run each line in a terminal of its own, as soon as the instance runs, and keep it open.")

@@ -5,6 +5,9 @@ package emrapitest
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -70,4 +73,27 @@ func (r Ready) Launch(_ context.Context, id string) error {
 		}
 	}
 	return nil
+}
+
+// ServeCluster serves EMR's API to this process's AWS clients, and to those of programs that
+// it starts. It returns the id of a running cluster, whose nodes are given.
+func ServeCluster(t *testing.T, nodes emrapi.Nodes) string {
+	t.Helper()
+	store, err := emrapi.Open(t.TempDir())
+	require.NoError(t, err)
+	api, err := emrapi.New(store, nodes, slog.New(slog.DiscardHandler), emrapi.Options{})
+	require.NoError(t, err)
+	server := httptest.NewServer(api)
+	t.Cleanup(func() { server.Close(); api.Close() })
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_EMR": server.URL, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		t.Setenv(name, value)
+	}
+	cluster := PutCluster(t, store)
+	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
+		require.NoError(t, store.SetClusterState(cluster, state, types.ClusterStateChangeReason{}))
+	}
+	return cluster
 }
