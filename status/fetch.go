@@ -73,9 +73,19 @@ func fetch(ctx context.Context, address, below string, access Access, v any) (st
 	return at, nil
 }
 
-// Render writes the status for people, with times as ages at now.
+// Render writes the status for people, with times as ages at now. What is not as it should be
+// comes first.
 func (s Status) Render(w io.Writer, now time.Time) error {
 	var text strings.Builder
+	for _, trouble := range s.troubles() {
+		text.WriteString("problem: " + trouble + "\n")
+	}
+	for _, problem := range s.Problems {
+		text.WriteString("not known: " + problem + "\n")
+	}
+	if text.Len() > 0 {
+		text.WriteString("\n")
+	}
 	fmt.Fprintf(&text, "control node %s, data %s\n", s.Control.PrivateIP, s.S3Paths.Data)
 	fmt.Fprintf(&text, "Grafana %s, OTLP %s\n\n", s.Control.GrafanaURL, s.Control.OTLP)
 	workloads := newTable("WORKLOAD", "READY", "REASON")
@@ -112,9 +122,6 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		for _, c := range s.NotRead() {
 			fmt.Fprintf(&text, "history of %s (%s) is not read: %s\n", c.Name, c.ID, c.HistoryUnread)
 		}
-	}
-	for _, problem := range s.Problems {
-		text.WriteString("\nnot known: " + problem + "\n")
 	}
 	if _, err := io.WriteString(w, text.String()); err != nil {
 		return fmt.Errorf("write status: %w", err)

@@ -65,15 +65,24 @@ func newPage(s Status, config Config, services map[string]string, now time.Time)
 	return p
 }
 
-// findings lists what is not as it should be: what could not be read, workloads that
-// are not ready, clusters that ended with errors, and nodes that lack a part.
-func findings(s Status) []string {
-	found := slices.Clone(s.Problems)
+// findings lists what is not as it should be: what could not be read, and the troubles.
+func findings(s Status) []string { return append(slices.Clone(s.Problems), s.troubles()...) }
+
+// Down lists the workloads that are not ready, with the reasons; none that do not run here.
+func (s Status) Down() []string {
+	var down []string
 	for _, w := range s.Workloads {
 		if !w.Ready && w.Absent == "" {
-			found = append(found, fmt.Sprintf("%s is not ready: %s", w.Name, w.Reason))
+			down = append(down, fmt.Sprintf("%s is not ready: %s", w.Name, w.Reason))
 		}
 	}
+	return down
+}
+
+// troubles lists what is known not to be as it should: workloads that are not ready,
+// clusters that ended with errors, and nodes that lack a part.
+func (s Status) troubles() []string {
+	found := s.Down()
 	if h := s.History; h != nil && h.Last != nil && h.Last.Result == serve.Failed {
 		found = append(found, "the profiler's last run failed: "+h.Last.Error)
 	}

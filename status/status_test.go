@@ -147,6 +147,9 @@ func TestStatusFromMetrics(t *testing.T) {
 	require.Regexp(t, `core +│ ip-10-0-0-14 │ 1m\d+s ago +│ no report`, text.String())
 	require.Regexp(t, `task +│ ip-10-0-0-13 │ 1m\d+s ago +│ partial, without collector`, text.String())
 	require.Regexp(t, `pyroscope +│ no +│ GET .*Ingester not ready`, text.String())
+	require.Regexp(t, `\A(problem: .*\n)*problem: pyroscope is not ready: GET .*Ingester not ready`, text.String())
+	require.Regexp(t, `its bootstrap action is partial, without profiler\n(problem: .*\n)*\ncontrol node `, text.String())
+	require.Len(t, got.Down(), 2)
 }
 
 func TestStatusWithoutMetrics(t *testing.T) {
@@ -158,7 +161,10 @@ func TestStatusWithoutMetrics(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, got.Render(&text, time.Now()))
 	require.Contains(t, text.String(), "no node has sent metrics in the last 5m0s")
-	require.Contains(t, text.String(), "not known: read nodes: ")
+	require.Regexp(t, `(?m)^not known: read nodes: `, text.String())
+	before, _, found := strings.Cut(text.String(), "\n\ncontrol node ")
+	require.True(t, found, "what is not as it should be comes before everything else")
+	require.Contains(t, before, "not known: read nodes: ")
 }
 
 func TestSections(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ func statusCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Args: cobra.NoArgs,
 		Short: "What runs, where, and what is missing",
+		Long: "Prints the status of the local cloud, or of the platform at --url. What is not as it should be comes first.\n\n" +
+			fmt.Sprintf("Exit codes: 0 everything that should run is ready; %d something is not ready or does not answer; 1 there is\n", exitDown) +
+			"no status to read: no local cloud runs, or the page at --url does not answer.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			if remote.url != "" {
@@ -41,9 +45,11 @@ func statusCommand(s *settings) *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return writeJSON(out, st)
+					err = writeJSON(out, st)
+				} else {
+					err = st.Render(out, time.Now())
 				}
-				return st.Render(out, time.Now())
+				return cmp.Or(err, exitOf(st.Down()))
 			}
 			state, err := s.stateDir()
 			if err != nil {
@@ -66,9 +72,11 @@ func statusCommand(s *settings) *cobra.Command {
 				l.Problems = append(l.Problems, err.Error())
 			}
 			if asJSON {
-				return writeJSON(out, l)
+				err = writeJSON(out, l)
+			} else {
+				err = l.render(out)
 			}
-			return l.render(out)
+			return cmp.Or(err, exitOf(l.down()))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
@@ -76,14 +84,36 @@ func statusCommand(s *settings) *cobra.Command {
 	return c
 }
 
-// render writes the status as text and tables.
+// exitDown is the exit code of a status in which something is down.
+const exitDown exitCode = 3
+
+// exitOf returns the error that ends the program, nil if nothing is down.
+func exitOf(down []string) error {
+	if len(down) > 0 {
+		return exitDown
+	}
+	return nil
+}
+
+// down lists what does not answer or is not ready.
+func (l localStatus) down() []string {
+	if l.Platform == nil {
+		return l.Problems
+	}
+	return append(l.Platform.Down(), l.Problems...)
+}
+
+// render writes the status as text and tables, after the problems.
 func (l localStatus) render(out io.Writer) error {
-	fmt.Fprintf(out, "local cloud: process %d, up since %s\n\n", l.Cloud.PID, l.Cloud.Started.Format(time.RFC3339))
+	for _, p := range l.Problems {
+		fmt.Fprintln(out, "problem: "+p)
+	}
 	if l.Platform != nil {
 		if err := l.Platform.Render(out, time.Now()); err != nil {
 			return err
 		}
 	}
+	fmt.Fprintf(out, "\nlocal cloud: process %d, up since %s\n", l.Cloud.PID, l.Cloud.Started.Format(time.RFC3339))
 	t := table.NewWriter()
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
@@ -95,9 +125,6 @@ func (l localStatus) render(out io.Writer) error {
 	fmt.Fprintln(out, "\nRecorded only: neither run nor enforced locally")
 	for _, r := range l.Recorded {
 		fmt.Fprintln(out, "  "+r)
-	}
-	for _, p := range l.Problems {
-		fmt.Fprintln(out, "problem: "+p)
 	}
 	return nil
 }
