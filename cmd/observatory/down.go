@@ -15,7 +15,14 @@ func downCommand(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.Down(cmd.Context(), progress.New(cmd.OutOrStdout()))
+			log := progress.New(cmd.OutOrStdout())
+			stop := sayInterrupted(cmd.Context(), log)
+			err = p.Down(cmd.Context(), log)
+			stop()
+			if err != nil && cmd.Context().Err() != nil {
+				return s.interrupted(err, p.State, nil)
+			}
+			return err
 		},
 	}
 }

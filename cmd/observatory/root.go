@@ -35,7 +35,7 @@ func rootCommand() *cobra.Command {
 	}
 	var s settings
 	root.PersistentFlags().StringVar(&s.state, "state", "", "folder of the local cloud (default .state below the project)")
-	root.PersistentFlags().StringVarP(&s.stack, "stack", "s", "local", "stack: Pulumi.<stack>.yaml")
+	root.PersistentFlags().StringVarP(&s.stack, "stack", "s", defaultStack, "stack: Pulumi.<stack>.yaml")
 	root.AddGroup(
 		&cobra.Group{ID: groupCheck, Title: "Before anything is built:"},
 		&cobra.Group{ID: groupCloud, Title: "The local cloud:"},

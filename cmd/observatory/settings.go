@@ -10,6 +10,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/local"
 )
 
+// defaultStack is the stack of the local cloud.
+const defaultStack = "local"
+
 // settings are the flags of all commands.
 type settings struct {
 	state, stack string
@@ -17,11 +20,14 @@ type settings struct {
 }
 
 // command returns a command of this program for sh, as it was called, on the same local
-// cloud.
+// cloud and stack.
 func (s *settings) command(words ...string) string {
 	line := []string{os.Args[0]}
 	if s.state != "" {
 		line = append(line, "--state", s.state)
+	}
+	if s.stack != "" && s.stack != defaultStack {
+		line = append(line, "--stack", s.stack)
 	}
 	line = append(line, words...)
 	for i, word := range line {

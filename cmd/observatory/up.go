@@ -16,6 +16,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/submit"
 )
 
 func upCommand(s *settings) *cobra.Command {
@@ -44,7 +45,16 @@ func upCommand(s *settings) *cobra.Command {
 			if asJSON {
 				progressOut = cmd.ErrOrStderr()
 			}
-			result, err := p.Up(cmd.Context(), o, progress.New(progressOut))
+			log := progress.New(progressOut)
+			stop := sayInterrupted(cmd.Context(), log)
+			result, err := p.Up(cmd.Context(), o, log)
+			stop()
+			switch {
+			case err != nil && cmd.Context().Err() != nil:
+				err = s.interrupted(err, p.State, result.Job)
+			case errors.Is(err, submit.ErrFailed) && result.Job != nil:
+				err = s.explainFailure(err, *result.Job)
+			}
 			if err != nil && asJSON && result.Job != nil { // the platform is up, and the result says why its job failed
 				return errors.Join(writeJSON(cmd.OutOrStdout(), result), err)
 			}

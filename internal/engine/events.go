@@ -47,11 +47,21 @@ func printEvents(ch <-chan events.EngineEvent, log *progress.Log) {
 				log.Printf("%s %s (%s)", m.Op, ResourceName(m.URN), took.Round(time.Second))
 			}
 		case ev.DiagnosticEvent != nil && ev.DiagnosticEvent.Severity == "error":
-			log.Printf("error: %s: %s", ResourceName(ev.DiagnosticEvent.URN), strings.TrimSpace(ev.DiagnosticEvent.Message))
+			log.Printf("error: %s", diagnostic(*ev.DiagnosticEvent))
 		}
 	}
 	log.Printf("resources: %d created, %d updated, %d replaced, %d deleted, %d unchanged",
 		counts[apitype.OpCreate], counts[apitype.OpUpdate], counts[apitype.OpReplace], counts[apitype.OpDelete], counts[apitype.OpSame])
+}
+
+// diagnostic formats what the engine says of a resource, or of the operation, which has no
+// URN: it was cancelled.
+func diagnostic(event apitype.DiagnosticEvent) string {
+	text := strings.TrimSpace(event.Message)
+	if event.URN == "" {
+		return text
+	}
+	return ResourceName(event.URN) + ": " + text
 }
 
 // ResourceName returns a resource's type and name, from its URN.
