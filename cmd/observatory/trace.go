@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -18,7 +15,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/s3files"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -49,6 +45,7 @@ type imported struct {
 	Spans     int    `json:"spans"`
 	Dropped   int    `json:"dropped"`            // spans over the budget of a trace
 	Endpoint  string `json:"endpoint,omitempty"` // that received the spans
+	Link      string `json:"link,omitempty"`     // to the trace, on the local cloud
 }
 
 func traceImportCommand(s *settings) *cobra.Command {
@@ -57,13 +54,14 @@ func traceImportCommand(s *settings) *cobra.Command {
 		Use: "import [flags] EVENTLOG|s3://BUCKET/KEY", Args: cobra.ExactArgs(1),
 		Short: "Read a Spark event log: where the application's time went, and its trace",
 		Long: "Reads the event log of an application that ran without the platform's plugin, or whose driver was killed: a file, or\n" +
-			"a folder eventlog_v2_…, here or in S3. Prints its phases, and sends its spans with their own times. A second import repeats\n" +
-			"no span. If a local cloud is running, its collector receives them; otherwise --endpoint does.",
+			"a folder eventlog_v2_…, here or in S3, or the zip of one log that a history server gives. Prints its\n" +
+			"phases, and sends its spans with their own times. A second import repeats no span. If a local cloud\n" +
+			"is running, its collector receives them; otherwise --endpoint does.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.run(cmd.Context(), s, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	c.Flags().StringVar(&t.endpoint, "endpoint", "", "host:port of a collector that receives the spans (OTLP over gRPC)")
+	c.Flags().StringVar(&t.endpoint, "endpoint", "", "`host:port` of a collector that receives the spans (OTLP over gRPC)")
 	c.Flags().StringVar(&t.cluster, "cluster", "", "EMR cluster id (j-…) that the spans are labelled with")
 	c.Flags().BoolVar(&t.dryRun, "dry-run", false, "send nothing")
 	c.Flags().BoolVar(&t.asJSON, "json", false, "print the result as JSON")
@@ -75,21 +73,21 @@ func (t traceImport) run(ctx context.Context, s *settings, name string, out, pro
 	if err != nil {
 		return err
 	}
-	running, isLocal, err := local.Connect(state) // also sets the credentials of the local S3
+	running, _, err := local.Connect(state) // also sets the credentials of the local S3
 	if err != nil {
 		return err
 	}
-	if isLocal {
-		t.endpoint = cmp.Or(t.endpoint, running.Addresses[string(platform.WorkloadCollector)])
-	}
+	own := running.Addresses[string(platform.WorkloadCollector)] // "" without a local cloud
+	t.endpoint = cmp.Or(t.endpoint, own)
 	if t.endpoint == "" && !t.dryRun {
 		return errors.New("no collector to send the spans to: set --endpoint host:port, or --dry-run to print the phases only")
 	}
-	files, file, err := locate(ctx, name)
+	log, err := openEventLog(ctx, name)
 	if err != nil {
 		return err
 	}
-	done, trace, err := read(ctx, files, file, t.cluster)
+	defer log.close()
+	done, trace, err := read(ctx, log, t.cluster)
 	if err != nil {
 		return err
 	}
@@ -98,6 +96,9 @@ func (t traceImport) run(ctx context.Context, s *settings, name string, out, pro
 			return err
 		}
 		done.Endpoint = t.endpoint
+		if t.endpoint == own && own != "" {
+			done.Link = traceLink(ctx, running, done)
+		}
 	}
 	if done.Truncated != "" {
 		fmt.Fprintf(progress, "%s: the log is cut off there\n", done.Truncated)
@@ -114,28 +115,8 @@ func (t traceImport) run(ctx context.Context, s *settings, name string, out, pro
 	return done.print(out)
 }
 
-// locate returns the file system that holds an event log, and its name there.
-func locate(ctx context.Context, name string) (fs.FS, string, error) {
-	if bucket, key, ok := s3files.Split(name); ok {
-		config, err := local.AWSConfig(ctx)
-		if err != nil {
-			return nil, "", err
-		}
-		return s3files.New(ctx, config, bucket), key, nil
-	}
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return nil, "", fmt.Errorf("find event log %s: %w", name, err)
-	}
-	return os.DirFS(filepath.Dir(path)), filepath.Base(path), nil
-}
-
 // read divides an application's wall clock and makes its spans, in one pass.
-func read(ctx context.Context, files fs.FS, name, cluster string) (imported, spans.Trace, error) {
-	log, err := eventlog.Open(files, name)
-	if err != nil {
-		return imported{}, spans.Trace{}, err
-	}
+func read(ctx context.Context, log eventLog, cluster string) (imported, spans.Trace, error) {
 	engine, builder := phases.NewEngine(), spans.NewBuilder()
 	report, err := log.Read(ctx, func(event eventlog.Event) error {
 		engine.Add(event)
@@ -143,7 +124,7 @@ func read(ctx context.Context, files fs.FS, name, cluster string) (imported, spa
 		return nil
 	})
 	if err != nil {
-		return imported{}, spans.Trace{}, err
+		return imported{}, spans.Trace{}, log.explain(ctx, report, err)
 	}
 	result := engine.Result()
 	labels := map[platform.Label]string{}
@@ -152,9 +133,12 @@ func read(ctx context.Context, files fs.FS, name, cluster string) (imported, spa
 	}
 	trace := builder.Trace(result, labels)
 	if trace.Application == "" {
-		err := fmt.Errorf("event log %s: no SparkListenerApplicationStart in %d events, so its spans have no ids", name, report.Events)
+		err := fmt.Errorf("event log %s: no SparkListenerApplicationStart in %d events, so its spans have no ids", log.shown, report.Events)
 		if report.Damaged != "" {
 			err = fmt.Errorf("%w; %s: what cannot be read there was left out", err, report.Damaged)
+		}
+		if report.Events == 0 {
+			err = fmt.Errorf("%w: %w", err, errNoEventLog)
 		}
 		return imported{}, spans.Trace{}, err
 	}
@@ -192,5 +176,11 @@ func (i imported) print(out io.Writer) error {
 		fmt.Fprintf(out, "; %d more exceed the budget of a trace", i.Dropped)
 	}
 	fmt.Fprintln(out)
+	switch {
+	case i.Link != "":
+		fmt.Fprintln(out, "  "+i.Link)
+	case i.Endpoint != "":
+		fmt.Fprintln(out, "  to see it, search the platform's Grafana (stack output grafanaUrl), Explore, for the trace's id")
+	}
 	return nil
 }

@@ -115,11 +115,19 @@ func TestTraceImportRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no collector":    {[]string{goldenLogs + "static.jsonl"}, "set --endpoint host:port, or --dry-run"},
-		"dead collector":  {[]string{"--endpoint", dead, goldenLogs + "static.jsonl"}, "send spans to " + dead},
-		"broken line":     {[]string{"--dry-run", broken}, "broken:2: "},
-		"no file":         {[]string{"--dry-run", filepath.Join(dir, "none")}, "none: no such file"},
-		"folder":          {[]string{"--dry-run", dir}, "name one log in it"},
+		"no collector":   {[]string{goldenLogs + "static.jsonl"}, "set --endpoint host:port, or --dry-run"},
+		"dead collector": {[]string{"--endpoint", dead, goldenLogs + "static.jsonl"}, "send spans to " + dead},
+		"broken line":    {[]string{"--dry-run", broken}, "broken:2: "},
+		"no file":        {[]string{"--dry-run", filepath.Join(dir, "none")}, "event log " + filepath.Join(dir, "none") + ": no such file"},
+		"folder":         {[]string{"--dry-run", dir}, "event log " + dir + ": "},
+		"folder of logs": {[]string{"--dry-run", dir}, "name one log in it"},
+		"no log":         {[]string{"--dry-run", goldenLogs + "README.md"}, "this is no Spark event log, which is a file that begins with"},
+		"zip of none":    {[]string{"--dry-run", zipOf(t, "README.md")}, "none of the 1 files in this zip is one: this is no Spark event log"},
+		"zip of two": {
+			[]string{"--dry-run", zipOf(t, "static.jsonl", "killed-driver.jsonl")},
+			"this zip has 2: application_1700000000000_0000, application_1700000000000_0001: unpack it and name one",
+		},
+		"zip in S3":       {[]string{"--dry-run", "s3://data/log.zip"}, "can be read from a file only: `aws s3 cp s3://data/log.zip .`"},
 		"no application":  {[]string{"--dry-run", goldenLogs + "no-start.jsonl"}, "no SparkListenerApplicationStart in 11 events"},
 		"unreadable lzf":  {[]string{"--dry-run", "../../eventlog/testdata/codecs/application_1700000000000_0001.lzf"}, "lzf"},
 		"another's scope": {[]string{"--dry-run", goldenLogs + "README.md"}, "README.md:1: read event"},

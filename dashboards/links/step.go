@@ -25,16 +25,13 @@ const (
 // can be reached and whose variables are known: Grafana before a store's own UI or
 // API, and a link that names the application before one that does not.
 func Step() []Target {
-	cluster, step, trace, application := variable(platform.LinkCluster), variable(platform.LinkStep),
-		variable(platform.LinkTrace), variable(platform.LinkApplication)
+	cluster, step, application := variable(platform.LinkCluster), variable(platform.LinkStep), variable(platform.LinkApplication)
 	name := variable(platform.LinkClusterName)
 	end, seconds := variable(platform.LinkEnd), variable(platform.LinkSeconds)
 	ofStep := fmt.Sprintf(`"%s":="%s"`, platform.StepID, step)
 	ofBoth := fmt.Sprintf(`%s or "%s":="%s"`, ofStep, platform.SparkAppID, application)
 	ofApplication, ofCluster := scope.Profiles(platform.SparkAppID, application), scope.Profiles(platform.Cluster, cluster)
-	return []Target{
-		on(platform.WorkloadGrafana, panel.ToTraces(stepTrace, trace)),
-		{Title: stepTrace, Service: platform.WorkloadTempo, Path: "/api/traces/" + trace},
+	return append(TraceByID(), []Target{
 		on(platform.WorkloadGrafana, panel.ToLogs(stepLogs, ofBoth)),
 		on(platform.WorkloadGrafana, panel.ToLogs(stepLogs, ofStep)),
 		on(platform.WorkloadVictoriaLogs, panel.ToLogsUI(stepLogs, ofBoth, end, seconds)),
@@ -59,6 +56,15 @@ func Step() []Target {
 		// persistent application user interfaces").
 		{Title: stepHistory, Service: platform.ServiceConsole, Path: "/emr/home?region=" + variable(platform.LinkRegion) +
 			"#/clusterDetails/" + cluster},
+	}...)
+}
+
+// TraceByID leads to a trace, as Step does.
+func TraceByID() []Target {
+	trace := variable(platform.LinkTrace)
+	return []Target{
+		on(platform.WorkloadGrafana, panel.ToTraces(stepTrace, trace)),
+		{Title: stepTrace, Service: platform.WorkloadTempo, Path: "/api/traces/" + trace},
 	}
 }
 

@@ -56,13 +56,13 @@ func Services(grafana bool) []Service {
 	return slices.Concat(first, cluster, rest, []Service{{localcloud.ServiceS3, "S3", ""}, {localcloud.ServiceEMR, "EMR API", ""}})
 }
 
-// grafanaRuns asks Grafana whether it is ready. What stands in for it knows no such page.
-func (s *session) grafanaRuns(ctx context.Context) bool {
+// GrafanaRuns asks the Grafana of a local cloud whether it is ready. What stands in for it knows no such page.
+func GrafanaRuns(ctx context.Context, running localcloud.Running) bool {
 	record, err := platform.Workloads().Get(platform.WorkloadGrafana)
 	if err != nil {
 		return false
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.running.URL(string(record.Name))+record.Ready.Path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, running.URL(string(record.Name))+record.Ready.Path, nil)
 	if err != nil {
 		return false
 	}
@@ -82,7 +82,7 @@ func (s *session) addOverview(ctx context.Context, r *Result) error {
 		r.Clusters[key] = c.ID
 	}
 	r.URLs = map[string]string{}
-	for _, service := range Services(s.grafanaRuns(ctx)) {
+	for _, service := range Services(GrafanaRuns(ctx, s.running)) {
 		r.URLs[service.Name] = s.running.URL(service.Name) + service.Path
 	}
 	r.Objects = map[string]int{}
