@@ -34,6 +34,26 @@ func LoadCredentials(state string) (Credentials, error) {
 	return c, nil
 }
 
+// Profile names the key pair of the local AWS account in SharedCredentialsFile.
+const Profile = "observatory-local"
+
+// SharedCredentialsFile returns the path of the file from which the AWS CLI and SDKs read the
+// key pair (AWS_SHARED_CREDENTIALS_FILE), so that no secret is in an argument.
+func SharedCredentialsFile(state string) string { return filepath.Join(state, "aws-credentials") }
+
+// WriteSharedCredentials writes that file, for its owner only.
+func WriteSharedCredentials(state string) error {
+	c, err := LoadCredentials(state)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("[%s]\naws_access_key_id = %s\naws_secret_access_key = %s\n", Profile, c.AccessKeyID, c.SecretAccessKey)
+	if err := os.WriteFile(SharedCredentialsFile(state), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write credentials: %w", err)
+	}
+	return nil
+}
+
 func createCredentials(path string) (Credentials, error) {
 	c := Credentials{
 		AccessKeyID: "AKIA" + rand.Text()[:16], SecretAccessKey: rand.Text() + rand.Text()[:14], Passphrase: rand.Text(),

@@ -64,7 +64,7 @@ func upCommand(s *settings) *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), result)
 			}
-			printResult(cmd.OutOrStdout(), result)
+			s.printResult(cmd.OutOrStdout(), result)
 			return nil
 		},
 	}
@@ -96,7 +96,7 @@ func programs() (local.Programs, error) {
 }
 
 // printResult prints the job's outcome, the objects and URLs, and what to try next.
-func printResult(out io.Writer, r local.Result) {
+func (s *settings) printResult(out io.Writer, r local.Result) {
 	fmt.Fprintln(out)
 	if j := r.Job; j != nil {
 		duration := ""
@@ -115,14 +115,12 @@ func printResult(out io.Writer, r local.Result) {
 	for _, path := range slices.Sorted(maps.Keys(r.Objects)) {
 		paths = append(paths, table.Row{path, r.Objects[path]})
 	}
-	for _, s := range local.Services(r.URLs[string(platform.WorkloadGrafana)] != "") {
-		services = append(services, table.Row{s.Title, r.URLs[s.Name]})
+	for _, one := range local.Services(r.URLs[string(platform.WorkloadGrafana)] != "") {
+		services = append(services, table.Row{one.Title, r.URLs[one.Name]})
 	}
 	printTable(out, table.Row{"S3 path", "objects"}, paths)
 	printTable(out, table.Row{"what", "URL"}, services)
-	fmt.Fprint(out, "\nTry next:\n"+
-		"  bin/observatory submit --wait your-job.py        run your own job on the same cluster\n"+
-		"  bin/observatory status                           what runs, and what is not available locally\n")
+	s.printNext(out, r)
 }
 
 func printTable(out io.Writer, header table.Row, rows []table.Row) {

@@ -25,6 +25,10 @@ type Result struct {
 	Objects  map[string]int    `json:"objects"`       // by S3 path
 	URLs     map[string]string `json:"urls"`          // by service
 
+	// Credentials is the file with the key pair of the local account, which S3 and the EMR
+	// API ask for, under the profile localcloud.Profile.
+	Credentials string `json:"credentials"`
+
 	Seconds map[string]float64 `json:"seconds"` // by part: materials, cloud, guard, stack, job
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/engine"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
@@ -68,6 +69,10 @@ func (p Platform) open(ctx context.Context, o UpOptions, cfg schema.Config, log 
 	}
 	log.Printf("local cloud is up (process %d, state %s)", running.PID, p.State)
 	r.addSeconds("cloud", start)
+	if err := localcloud.WriteSharedCredentials(p.State); err != nil {
+		return nil, err
+	}
+	r.Credentials = localcloud.SharedCredentialsFile(p.State)
 	e, err := engine.Open(ctx, p.engineOptions(tools.Servers[servers.Pulumi], running))
 	if err != nil {
 		return nil, err
