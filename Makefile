@@ -23,7 +23,8 @@ help: ## List the targets
 build: ## Build bin/observatory and the binaries that it starts
 	@command -v go >/dev/null || { echo "missing: go; install it from https://go.dev/dl, then run \`make doctor\` for what else is missing" >&2; exit 1; }
 	@mkdir -p bin
-	@$(BUILD) -o bin/ ./cmd/observatory ./localcloud/machine/machined
+	@$(BUILD) -ldflags "-s -w -X main.version=$$(git describe --always --dirty 2>/dev/null || echo unknown)" \
+		-o bin/ ./cmd/observatory ./localcloud/machine/machined
 	@$(call control,$$(go env GOARCH))
 
 .PHONY: control

@@ -52,10 +52,10 @@ func dashboardsCheckCommand(s *settings) *cobra.Command {
 		"data must not be older than this: a duration (15m) or a time (RFC 3339); default the start of the last step")
 	c.Flags().StringVar(&f.cluster, "cluster", "", "select the cluster of this name, as Grafana's drop-down does; default all")
 	c.Flags().DurationVar(&f.wait, "wait", 4*platform.DaemonCollectionInterval, "how long to wait for data that is missing; 0 queries once")
-	c.Flags().StringVar(&f.stores.Metrics, "metrics", "", "URL of VictoriaMetrics")
-	c.Flags().StringVar(&f.stores.Logs, "logs", "", "URL of VictoriaLogs")
-	c.Flags().StringVar(&f.stores.Traces, "traces", "", "URL of Tempo")
-	c.Flags().StringVar(&f.stores.Profiles, "profiles", "", "URL of Pyroscope")
+	c.Flags().StringVar(&f.stores.Metrics, "metrics", "", "`URL` of VictoriaMetrics")
+	c.Flags().StringVar(&f.stores.Logs, "logs", "", "`URL` of VictoriaLogs")
+	c.Flags().StringVar(&f.stores.Traces, "traces", "", "`URL` of Tempo")
+	c.Flags().StringVar(&f.stores.Profiles, "profiles", "", "`URL` of Pyroscope")
 	return c
 }
 

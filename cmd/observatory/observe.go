@@ -29,7 +29,7 @@ func observeCommand(s *settings) *cobra.Command {
 	}
 	o := &stackOutputs{settings: s}
 	c.PersistentFlags().StringVar(&o.file, "outputs", "",
-		"file with the stack's outputs, as \""+writeOutputs+"\" prints them; - is stdin")
+		"`file` with the stack's outputs, as \""+writeOutputs+"\" prints them; - is stdin")
 	c.AddCommand(observePrintCommand(o), observeCheckCommand(o))
 	return c
 }
@@ -102,7 +102,7 @@ func observePrintCommand(o *stackOutputs) *cobra.Command {
 	}
 	c.Flags().StringVar(&tool, "for", "", "the tool that starts the cluster: "+strings.Join(names, ", "))
 	_ = c.MarkFlagRequired("for") // the flag exists
-	c.Flags().StringVar(&own, "configurations", "", "file with the cluster's own configurations, a list as RunJobFlow takes it, to merge")
+	c.Flags().StringVar(&own, "configurations", "", "`file` with the cluster's own configurations, a list as RunJobFlow takes it, to merge")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the text and its values as JSON")
 	return c
 }

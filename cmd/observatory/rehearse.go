@@ -37,7 +37,7 @@ func rehearseCommand(s *settings) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
-	c.Flags().StringVar(&export, "export", "", "file to write the stack's state to before the destroy, as `pulumi stack export` does")
+	c.Flags().StringVar(&export, "export", "", "`file` to write the stack's state to before the destroy, as pulumi stack export does")
 	return c
 }
 

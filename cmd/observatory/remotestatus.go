@@ -21,11 +21,11 @@ type remoteStatus struct{ url, caCertificate, passwordFile string }
 
 // addFlags adds the flags; that of the URL has the given name.
 func (r *remoteStatus) addFlags(c *cobra.Command, url string) {
-	c.Flags().StringVar(&r.url, url, "", "status URL of a platform on AWS (stack output statusUrl)")
+	c.Flags().StringVar(&r.url, url, "", "status `URL` of a platform on AWS (stack output statusUrl)")
 	c.Flags().StringVar(&r.caCertificate, "ca-certificate", "",
-		"file with the stack output caCertificate (default: this machine's CAs)")
+		"`file` with the stack output caCertificate (default: this machine's CAs)")
 	c.Flags().StringVar(&r.passwordFile, "password-file", "", fmt.Sprintf(
-		"file with the stack output statusPassword, - for stdin (default: $%s)", envStatusPassword))
+		"`file` with the stack output statusPassword, - for stdin (default: $%s)", envStatusPassword))
 }
 
 // words returns the flags of addFlags("status-url") as they were given, none if that would

@@ -1,6 +1,14 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// version is the commit that `make build` built.
+var version = "a build without make, of an unknown commit"
 
 const rootHelp = `One Pulumi program builds an EMR Spark platform that explains itself: on AWS with "pulumi up",
 on this machine with "observatory up". While a local cloud runs, submit, status and dashboards
@@ -34,7 +42,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	var s settings
-	root.PersistentFlags().StringVar(&s.state, "state", "", "folder of the local cloud (default .state below the project)")
+	root.PersistentFlags().StringVar(&s.state, "state", "", "`folder` of the local cloud (default .state below the project)")
 	root.PersistentFlags().StringVarP(&s.stack, "stack", "s", defaultStack, "stack: Pulumi.<stack>.yaml")
 	root.AddGroup(
 		&cobra.Group{ID: groupCheck, Title: "Before anything is built:"},
@@ -50,9 +58,11 @@ func rootCommand() *cobra.Command {
 	}
 	add(groupCheck, doctorCommand(&s), rehearseCommand(&s), previewCommand(&s))
 	add(groupCloud, upCommand(&s), downCommand(&s), pulumiCommand(&s))
-	add(groupWork, statusCommand(&s), submitCommand(&s), stepCommand(&s), traceCommand(&s), dashboardsCommand(&s), guardCommand(), tunnelCommand(&s),
-		observeCommand(&s), profileCommand())
+	add(groupWork, statusCommand(&s), submitCommand(&s), stepCommand(&s), traceCommand(&s), dashboardsCommand(&s), guardCommand(),
+		tunnelCommand(&s), observeCommand(&s), profileCommand())
 	add(groupBuild, toolsCommand(), artifactsCommand())
 	root.AddCommand(regionCommand(), probeCommand())
+	root.Version = fmt.Sprintf("%s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	s.completeNames(root)
 	return root
 }

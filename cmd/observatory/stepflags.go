@@ -27,7 +27,7 @@ func (f *stepFlags) addTo(c *cobra.Command) {
 	c.Flags().StringVar(&f.o.Cluster, "cluster", "",
 		"EMR cluster: its key in the configuration, its name or its id (j-…); may be left out if the stack has one")
 	c.Flags().StringVar(&f.outputs, "outputs", "",
-		"file with the stack output "+outputs.Observatory+" (JSON), - for stdin: has the names of clusters, and the bucket")
+		"`file` with the stack output "+outputs.Observatory+" (JSON), - for stdin: has the names of clusters, and the bucket")
 }
 
 // addWaitTo adds the flags that say how to wait for a step. Their help begins with when.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -38,13 +39,45 @@ type Flags struct {
 // AddFlags declares a flag for each option, and --config, which may have other options too.
 func AddFlags(set *pflag.FlagSet, options []Option) Flags {
 	for _, option := range options {
-		set.String(option.Flag(), option.Default, option.Doc)
+		doc := option.Doc
+		if option.Default == "0" || option.Default == "false" {
+			doc += " (default " + option.Default + ")" // pflag takes it for none
+		}
+		set.Var(&flagValue{value: option.Default, kind: kindOf(option)}, option.Flag(), doc)
 		if option.Switch {
 			set.Lookup(option.Flag()).NoOptDefVal = "true"
 		}
 	}
 	file := set.String("config", "", "YAML file with options, under the names of their environment variables")
 	return Flags{options: options, set: set, file: file}
+}
+
+// flagValue is a flag whose value is parsed later, with those of variables and files. Help names
+// its kind.
+type flagValue struct{ value, kind string }
+
+// String returns the value as it was given.
+func (t *flagValue) String() string { return t.value }
+
+// Set takes any value.
+func (t *flagValue) Set(value string) error { t.value = value; return nil }
+
+// Type names the kind for help.
+func (t *flagValue) Type() string { return t.kind }
+
+// kindOf says what an option holds. Their names end with the unit, if they have one.
+func kindOf(option Option) string {
+	_, numberErr := strconv.Atoi(option.Default)
+	unit := option.Flag()[strings.LastIndex(option.Flag(), "-")+1:]
+	switch {
+	case option.Switch:
+		return "bool"
+	case slices.Contains([]string{"seconds", "days", "date"}, unit):
+		return unit
+	case numberErr == nil:
+		return "number"
+	}
+	return "string"
 }
 
 // given is a value and where it was given.

@@ -36,7 +36,7 @@ type StackFile struct {
 func ReadStackFile(dir, stack string, overrides ...string) (StackFile, schema.Config, error) {
 	f := StackFile{Path: filepath.Join(dir, "Pulumi."+stack+".yaml"), Values: map[string]string{}}
 	if _, err := os.Stat(f.Path); err != nil {
-		return f, schema.Config{}, fmt.Errorf("read stack %s: %w; the stacks here are %s", stack, err, strings.Join(stackNames(dir), ", "))
+		return f, schema.Config{}, fmt.Errorf("read stack %s: %w; the stacks here are %s", stack, err, strings.Join(StackNames(dir), ", "))
 	}
 	project, err := workspace.LoadProject(filepath.Join(dir, "Pulumi.yaml"))
 	if err != nil {
@@ -118,7 +118,8 @@ func override(l *violation.List, values pulumiconfig.Map, entries []string) {
 	}
 }
 
-func stackNames(dir string) []string {
+// StackNames lists the stacks that a project's folder has files of.
+func StackNames(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "Pulumi.*.yaml"))
 	var out []string
 	for _, f := range files {
