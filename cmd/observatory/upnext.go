@@ -24,7 +24,6 @@ func (s *settings) printNext(out io.Writer, r local.Result) {
 	lake := platform.PrefixLake.URI(r.Bucket)
 	fmt.Fprintln(out, "\nTry next:")
 	lines := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(lines, "  %s\t# every panel's query against this data\n", s.command("dashboards", "check"))
 	fmt.Fprintf(lines, "  %s\t# what runs, and what is not available locally\n", s.command("status"))
 	if len(r.Clusters) > 0 {
 		cluster := slices.Min(slices.Collect(maps.Keys(r.Clusters))) // as of up's own job
