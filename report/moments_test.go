@@ -39,7 +39,8 @@ func TestOverTime(t *testing.T) {
 	} {
 		require.Contains(t, page, want)
 	}
-	require.Equal(t, 2, strings.Count(page, `class="phase-resource_wait"`)+strings.Count(page, `class="phase-compute"`), "equal moments are one")
+	drawn := strings.Count(page, `class="phase-resource_wait"`) + strings.Count(page, `class="phase-compute"`)
+	require.Equal(t, 2, drawn, "equal moments are one")
 	require.Equal(t, 2+5, strings.Count(page, "<rect "))
 	require.NotContains(t, render(t, report.Application{ID: "a", Outcome: "Ended"}, ""), "over time</h3>")
 }

@@ -32,7 +32,8 @@ func crowded() report.Application {
 			{Phase: platform.PhaseWrite, Took: 3 * time.Minute, Share: 0.3},
 		},
 		Clean: []string{"Spill to disk"}, NotChecked: []report.NotChecked{{Title: "Throttled by S3", Why: "the history has no requests"}},
-		Moments: minutes(), Every: time.Minute, Links: []report.Link{{Title: "all applications", URL: "/"}, {Title: "trace " + word, URL: "/trace"}},
+		Moments: minutes(), Every: time.Minute,
+		Links:   []report.Link{{Title: "all applications", URL: "/"}, {Title: "trace " + word, URL: "/trace"}},
 		Missing: []string{"sql: cut by retention"}, Omitted: report.Omitted{Jobs: 3, Stages: 9, Executors: 1},
 	}
 	for i := range 5 {

@@ -37,7 +37,8 @@ const LiveWindow = "5m"
 // such as LiveWindow. Without matchers they are about all applications.
 func (q Query) In(matchers, window string) Query {
 	return Query{
-		Value: render(q.Value, matchers, window), Also: render(q.Also, matchers, window), Impact: render(q.Impact, matchers, window), CoreHours: render(q.CoreHours, matchers, window),
+		Value: render(q.Value, matchers, window), Also: render(q.Also, matchers, window), Impact: render(q.Impact, matchers, window),
+		CoreHours: render(q.CoreHours, matchers, window),
 	}
 }
 

@@ -177,7 +177,8 @@ func TestLiveShortWaits(t *testing.T) {
 	store, now, rule := storetest.Metrics(t), time.Now(), rules.Get(rules.ResourceWait)
 	short := rule.Floor(rules.ShortWait) / 1e3
 	var body strings.Builder
-	for application, wall := range map[string]float64{"large": short / rule.Floor(rules.WaitShare), "small": short/rule.Floor(rules.WaitShare) + 1} {
+	most := short / rule.Floor(rules.WaitShare)
+	for application, wall := range map[string]float64{"large": most, "small": most + 1} {
 		for name, value := range map[string]float64{"spark_resource_wait_seconds": short, "spark_wall_seconds": wall} {
 			fmt.Fprintf(&body, "%s{cluster=\"j-1\",spark_app_id=%q} %v %d\n", name, application, value, now.UnixMilli())
 		}

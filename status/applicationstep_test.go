@@ -69,7 +69,7 @@ func TestPagesHaveTheirStep(t *testing.T) {
 	seen(t, metrics, cluster)
 	failing := from.Read(t.Context()).Steps[1]
 	require.Len(t, failing.Phases, 1)
-	require.Regexp(t, `^failed: KeyError: '<b>day</b>' at job.py:4, in <module>: orders\[key\]; wait 31 % .*; waiting for resources cost up to 31.3 s`,
+	require.Regexp(t, `^failed: KeyError: '<b>day</b>' at job.py:4, in <module>: orders\[key\]; wait 31 % .*; waiting for resources cost`,
 		failing.Phases[0].String())
 	asked := requests.Load()
 	page("application_17_0001")
@@ -154,6 +154,19 @@ func TestListOfApplications(t *testing.T) {
 	}
 	response, _ = get(t, access, url, platform.StatusUser, "")
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+	var many []string
+	for n := range 60 {
+		id := fmt.Sprintf("application_1700000000000_%04d", n)
+		importPhases(t, metrics, time.Hour, id, "ip-1", referenceCase())
+		many = append(many, `spark_stage_cost_seconds_total{cluster="j-1",host_name="ip-1",spark_app_id="`+id+`",rule="spill"} 40`)
+	}
+	importSamples(t, metrics, time.Hour, many...)
+	response, text = get(t, access, url, platform.StatusUser, password)
+	require.Equal(t, http.StatusOK, response.StatusCode, text)
+	require.NoError(t, json.Unmarshal([]byte(text), &list))
+	require.Len(t, list.Applications, 50)
+	require.Equal(t, 13, list.Omitted)
+	require.Contains(t, list.Applications[20].String(), "spill to disk cost up to 40 s (40 %)")
 	empty, access := serve(t, config(t, storetest.Metrics(t)))
 	_, text = get(t, access, empty+status.ApplicationsPath, platform.StatusUser, password)
 	require.JSONEq(t, `{"applications": [], "omitted": 0}`, text)

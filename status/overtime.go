@@ -49,7 +49,8 @@ func (s Source) addMoments(ctx context.Context, page *report.Application) error 
 			}
 		}
 	}
-	counts, err := s.queryRange(ctx, fmt.Sprintf("max by (%s) (last_over_time(%s%s))", platform.ExecutorState, platform.MetricExecutorCount, of), from, to, step)
+	byState := fmt.Sprintf("max by (%s) (last_over_time(%s%s))", platform.ExecutorState, platform.MetricExecutorCount, of)
+	counts, err := s.queryRange(ctx, byState, from, to, step)
 	if err != nil {
 		return fmt.Errorf("read the executors over time: %w", err)
 	}

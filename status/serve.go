@@ -27,7 +27,8 @@ const Path = platform.StatusPath
 // Handler serves GET /status and /healthz for the server itself. /status is a page
 // for browsers and JSON for programs, by their header Accept; ?section= is one part
 // of it as JSON. /status/phases has the phases of one step's applications, and
-// /status/applications lists applications, and has the page of each below it. All but /healthz requires the password of platform.StatusUser.
+// /status/applications lists applications, and has the page of each below it.
+// All but /healthz requires the password of platform.StatusUser.
 func Handler(source Source, password string) http.Handler {
 	return server{source.Config, source.Read, source.readPhases, source.readApplication, source.listApplications}.handler(password)
 }

@@ -50,15 +50,19 @@ const RuleLabel = "rule"
 // Query asks for what all rules find in applications, a series for each finding with the labels
 // spark_app_id and RuleLabel. window is how old a last value may be, such as 2h: an application
 // that has ended sends no more.
+//
+// The ids are in it once, as a template of MetricsQL: VictoriaMetrics refuses queries of more than
+// 16 KiB (-search.maxQueryLen).
 func Query(applications []string, window string) string {
-	matchers := fmt.Sprintf("%s=~%q", platform.SparkAppID.Metric(), strings.Join(applications, "|"))
+	const matchers = "these"
 	var all []string
 	for _, rule := range rules.All() {
 		if expression := rule.Found(matchers, window); expression != "" {
 			all = append(all, fmt.Sprintf("label_set(max by (%s) (%s), %q, %q)", platform.SparkAppID.Metric(), expression, RuleLabel, rule.ID))
 		}
 	}
-	return "union(" + strings.Join(all, ", ") + ")"
+	return fmt.Sprintf("WITH (%s = {%s=~%q}) union(%s)", matchers, platform.SparkAppID.Metric(), strings.Join(applications, "|"),
+		strings.Join(all, ", "))
 }
 
 // Of judges an application by the values of its series of Query and its wall-clock time, in

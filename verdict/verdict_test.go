@@ -63,3 +63,13 @@ func TestQuery(t *testing.T) {
 	require.Equal(t, string(rules.Spill), found[0].Metric[verdict.RuleLabel])
 	require.InDelta(t, 30, found[0].Number, 1e-9)
 }
+
+// The query for as many applications as a status asks about is within VictoriaMetrics' limit.
+func TestQueryIsShort(t *testing.T) {
+	var ids []string
+	for n := range 100 {
+		ids = append(ids, fmt.Sprintf("application_1700000000000_%04d", n))
+	}
+	const limit, room = 16 << 10, 1 << 10 // for rules to come
+	require.Less(t, len(verdict.Query(ids, "86400s")), limit-room)
+}

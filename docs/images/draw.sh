@@ -14,5 +14,8 @@ draw() {
     --window-size="$2,$3" --screenshot="$PWD/docs/images/$1.png" "$4" 2>/dev/null
   echo "docs/images/$1.png"
 }
+last=$(curl -fsS "http://$(address status)/status/applications" |
+  python3 -c 'import json, sys; print(next(a["applicationId"] for a in json.load(sys.stdin)["applications"] if a["ended"]))')
 draw status 900 1180 "http://$(address status)/status"
 draw metrics 1400 1836 "http://$(address victoria-metrics)/vmui/#/dashboards?g0.range_input=5m&g0.relative_time=none"
+draw application 900 1420 "http://$(address status)/status/applications/$last"

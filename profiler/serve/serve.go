@@ -43,7 +43,9 @@ func (s *Server) ServeApplications(pages http.Handler) { s.applications = pages 
 // New returns a server that repeats run. The interval is between the starts of two runs. run
 // returns what it did, and Failed with an error if its context ends.
 func New(run func(context.Context) Report, interval time.Duration) *Server {
-	s := &Server{run: run, interval: interval, metrics: metrics.NewSet(), runs: map[Result]*metrics.Counter{}, wakes: map[string]*metrics.Counter{}}
+	s := &Server{
+		run: run, interval: interval, metrics: metrics.NewSet(), runs: map[Result]*metrics.Counter{}, wakes: map[string]*metrics.Counter{},
+	}
 	s.register()
 	return s
 }
@@ -89,8 +91,8 @@ func (s *Server) Run(ctx context.Context) {
 		changed = s.waker.changed
 	}
 	for next := time.Now(); ctx.Err() == nil; {
-		woken, any := s.due()
-		wakes := any && woken.Next.Before(next)
+		woken, waits := s.due()
+		wakes := waits && woken.Next.Before(next)
 		at := next
 		if wakes {
 			at = woken.Next

@@ -139,7 +139,8 @@ func (s *Server) wake(wake Wake, now time.Time) error {
 	all := slices.Concat(waiting.Applications, wake.Applications)
 	slices.Sort(all)
 	if all = slices.Compact(all); len(all) > MaxWakeApplications {
-		return fmt.Errorf("%d applications of %s wait to be read: no more are accepted; the next run reads all", MaxWakeApplications, wake.Cluster)
+		return fmt.Errorf("%d applications of %s wait to be read: no more are accepted; the next run reads all", MaxWakeApplications,
+			wake.Cluster)
 	}
 	if len(all) > len(waiting.Applications) {
 		waiting.Applications, waiting.Since, waiting.Tries, waiting.Next = all, now.UTC(), 0, now.Add(coalescing).UTC()
@@ -153,7 +154,7 @@ func (s *Server) wake(wake Wake, now time.Time) error {
 
 // due returns when the next woken cluster is to be read, which one it is, and whether there is
 // one.
-func (s *Server) due() (next Woken, any bool) {
+func (s *Server) due() (next Woken, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waker == nil || len(s.waker.woken) == 0 {
@@ -195,7 +196,7 @@ func (s *Server) tried(due Woken, found Found, err error, now time.Time) {
 	waiting.Applications = slices.DeleteFunc(waiting.Applications, func(id string) bool {
 		return slices.Contains(due.Applications, id) && !slices.Contains(found.Missing, id)
 	})
-	result := ""
+	var result string
 	switch {
 	case found.Excluded:
 		result = wakeExcluded

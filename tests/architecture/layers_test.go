@@ -24,7 +24,8 @@ func layers() []layer {
 	everything := append([]string{
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
 		"examples/jobs",
-		"internal/basicauth", "internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
+		"internal/basicauth",
+		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
 		"internal/stepcause", "internal/steplog",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)

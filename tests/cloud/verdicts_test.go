@@ -88,6 +88,8 @@ func (c *cloud) submitSick(t *testing.T, p calibration.Pair, bucket string) (wai
 	for _, property := range slices.Sorted(maps.Keys(p.Settings)) {
 		args = append(args, "--conf", property+"="+p.Settings[property])
 	}
+	// A node has 2 GiB: beside an application master of the default size there is no room for an executor of 1 GiB.
+	args = append(args, "--conf", "spark.yarn.am.memory=256m")
 	args = append(args, filepath.Join(c.project, "examples/jobs/sick", p.Name+".py"), platform.PrefixLake.URI(bucket)+"sick-"+p.Name)
 	if p.Rounds > 0 && testenv.Long() {
 		args = append(args, fmt.Sprint(p.Rounds))
