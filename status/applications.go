@@ -163,7 +163,7 @@ func (s server) serveApplication(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("application %q: must be an id such as application_1700000000000_0001", id), http.StatusBadRequest)
 		return
 	}
-	shown, err := s.application(r.Context(), id)
+	shown, err := s.application(r.Context(), id, absentFor(r))
 	switch {
 	case errors.Is(err, errNotInTables):
 		http.Error(w, err.Error(), http.StatusNotFound)
@@ -172,7 +172,7 @@ func (s server) serveApplication(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
-	w.Header().Set("Vary", "Accept, "+platform.ServicesHeader)
+	w.Header().Set("Vary", "Accept, "+platform.ServicesHeader+", "+platform.AbsentHeader)
 	page := shown.page
 	page.Links = s.page(r, shown.status).linksOf(shown.step, s.config.StepLinks)
 	if !prefersPage(r.Header) {

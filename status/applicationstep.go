@@ -23,7 +23,7 @@ type shownApplication struct {
 
 // readApplication makes the page of an application: from the tables, or from its metrics as long
 // as nobody has read its history. EMR and the step's log say how it ended, and why.
-func (s Source) readApplication(ctx context.Context, id string) (shown shownApplication, err error) {
+func (s Source) readApplication(ctx context.Context, id string, absent map[platform.Workload]string) (shown shownApplication, err error) {
 	if shown.page, err = s.inTables(ctx, id); errors.Is(err, errNotInTables) {
 		shown.page, err = s.live(ctx, id)
 	}
@@ -44,7 +44,7 @@ func (s Source) readApplication(ctx context.Context, id string) (shown shownAppl
 			shown.step.Ended = &ended
 		}
 	}
-	shown.status = Status{Control: s.Config.Control, Clusters: s.known(shown.page.Cluster), Workloads: s.readyGrafana(ctx)}
+	shown.status = Status{Control: s.Config.Control, Clusters: s.known(shown.page.Cluster), Workloads: s.readyGrafana(ctx, absent)}
 	return shown, nil
 }
 
@@ -60,10 +60,11 @@ func (s Source) known(id string) []Cluster {
 	return []Cluster{{ID: id, Name: known.Name}}
 }
 
-// readyGrafana returns Grafana, and whether it is ready; nothing if there is none.
-func (s Source) readyGrafana(ctx context.Context) []Workload {
+// readyGrafana returns Grafana, and whether it is ready; nothing if there is none. What is absent is
+// not asked: its address may lead nowhere, and take all of a timeout.
+func (s Source) readyGrafana(ctx context.Context, absent map[platform.Workload]string) []Workload {
 	grafana, configured := s.Config.Endpoints[platform.WorkloadGrafana]
-	if !configured {
+	if _, is := absent[platform.WorkloadGrafana]; !configured || is {
 		return nil
 	}
 	return []Workload{s.probe(ctx, platform.WorkloadGrafana, grafana)}

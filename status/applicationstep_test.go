@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -71,12 +72,26 @@ func TestPagesHaveTheirStep(t *testing.T) {
 	require.Len(t, failing.Phases, 1)
 	require.Regexp(t, `^failed: KeyError: '<b>day</b>' at job.py:4, in <module>: orders\[key\]; wait 31 % .*; waiting for resources cost`,
 		failing.Phases[0].String())
+	c.Endpoints[platform.WorkloadGrafana] = status.Endpoint{URL: "http://grafana", ReadyURL: grafanaAsked(t)}
+	_, text := get(t, access, url+status.ApplicationsPath+"/application_17_0001", platform.StatusUser, password, platform.AbsentHeader,
+		platform.EncodeAbsent(map[string]string{string(platform.WorkloadGrafana): "not here"}))
+	require.Contains(t, text, "application_17_0001")
+	delete(c.Endpoints, platform.WorkloadGrafana)
 	asked := requests.Load()
 	page("application_17_0001")
 	require.Equal(t, asked, requests.Load(), "reloading asks EMR nothing")
-	_, text := get(t, access, url+status.ApplicationsPath+"/application_17_0001", platform.StatusUser, password, "Accept", "text/html")
+	_, text = get(t, access, url+status.ApplicationsPath+"/application_17_0001", platform.StatusUser, password, "Accept", "text/html")
 	require.Contains(t, text, "KeyError: &#39;&lt;b&gt;day&lt;/b&gt;&#39;")
 	require.Contains(t, text, `<nav aria-label="More about it">`)
+}
+
+// grafanaAsked is an address of Grafana that must not be asked.
+func grafanaAsked(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("an absent server was asked whether it is ready")
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // What an application did over its time comes from its metrics: each moment's phase, and its

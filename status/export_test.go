@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/report"
 )
 
@@ -18,7 +19,7 @@ func HandlerOf(s Status, config Config, password string) http.Handler {
 	return server{
 		config: config, read: func(context.Context) Status { return s },
 		applications: func(context.Context) (ApplicationList, error) { return listed, nil },
-		application: func(_ context.Context, id string) (shownApplication, error) {
+		application: func(_ context.Context, id string, _ map[platform.Workload]string) (shownApplication, error) {
 			return shownApplication{page: report.Application{ID: id, Name: "etl", Outcome: "Ended"}}, nil
 		},
 	}.handler(password)

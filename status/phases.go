@@ -253,7 +253,7 @@ func (s server) servePhases(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	read, err := s.phases(r.Context(), step)
+	read, err := s.phases(r.Context(), step, absentFor(r))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
@@ -291,7 +291,7 @@ func timeOf(query url.Values, parameter string) (*time.Time, error) {
 
 // readPhases returns a Status with the phases of one step. If it has any, the Status also
 // says whether Grafana, which shows them, is ready.
-func (s Source) readPhases(ctx context.Context, step Step) (Status, error) {
+func (s Source) readPhases(ctx context.Context, step Step, absent map[platform.Workload]string) (Status, error) {
 	steps := []Step{step}
 	if err := s.AddApplications(ctx, steps); err != nil {
 		return Status{}, fmt.Errorf("read the applications of step %s: %w", step.ID, err)
@@ -301,7 +301,7 @@ func (s Source) readPhases(ctx context.Context, step Step) (Status, error) {
 	}
 	read := Status{Control: s.Config.Control, Clusters: s.known(step.Cluster), Steps: steps}
 	if len(steps[0].Phases) > 0 {
-		read.Workloads = s.readyGrafana(ctx)
+		read.Workloads = s.readyGrafana(ctx, absent)
 	}
 	return read, nil
 }

@@ -37,9 +37,9 @@ func Handler(source Source, password string) http.Handler {
 type server struct {
 	config Config
 	read   func(context.Context) Status
-	phases func(context.Context, Step) (Status, error) // of one step
+	phases func(context.Context, Step, map[platform.Workload]string) (Status, error) // of one step
 
-	application  func(ctx context.Context, id string) (shownApplication, error)
+	application  func(ctx context.Context, id string, absent map[platform.Workload]string) (shownApplication, error)
 	applications func(context.Context) (ApplicationList, error)
 }
 
@@ -77,7 +77,7 @@ func (s server) serve(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 		return
 	}
-	read := s.read(r.Context()).markAbsent(platform.DecodeAbsent(r.Header.Get(platform.AbsentHeader)))
+	read := s.read(r.Context()).markAbsent(absentFor(r))
 	shown := s.page(r, read)
 	read = shown.Status // with the links that depend on the client
 	switch {
@@ -93,6 +93,11 @@ func (s server) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		writeJSON(w, http.StatusOK, read)
 	}
+}
+
+// absentFor returns the workloads that do not run where the server runs, with the reasons.
+func absentFor(r *http.Request) map[platform.Workload]string {
+	return platform.DecodeAbsent(r.Header.Get(platform.AbsentHeader))
 }
 
 // page lays a status out for the client of a request.
