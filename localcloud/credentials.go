@@ -34,22 +34,20 @@ func LoadCredentials(state string) (Credentials, error) {
 	return c, nil
 }
 
-// Profile names the key pair of the local AWS account in SharedCredentialsFile.
+// Profile names the local AWS account in ProfileFile.
 const Profile = "observatory-local"
 
-// SharedCredentialsFile returns the path of the file from which the AWS CLI and SDKs read the
-// key pair (AWS_SHARED_CREDENTIALS_FILE), so that no secret is in an argument.
-func SharedCredentialsFile(state string) string { return filepath.Join(state, "aws-credentials") }
+// ProfileFile returns the path of the file from which the AWS CLI and SDKs read how they get the
+// key pair (AWS_CONFIG_FILE).
+func ProfileFile(state string) string { return filepath.Join(state, "aws-config") }
 
-// WriteSharedCredentials writes that file, for its owner only.
-func WriteSharedCredentials(state string) error {
-	c, err := LoadCredentials(state)
-	if err != nil {
-		return err
-	}
-	text := fmt.Sprintf("[%s]\naws_access_key_id = %s\naws_secret_access_key = %s\n", Profile, c.AccessKeyID, c.SecretAccessKey)
-	if err := os.WriteFile(SharedCredentialsFile(state), []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write credentials: %w", err)
+// WriteProfile writes that file. It has no secret: the program, which has the command credentials,
+// prints the key pair when a client asks for it. Both paths must be absolute: clients run anywhere.
+func WriteProfile(state, program string) error {
+	text := fmt.Sprintf("[profile %s]\nregion = %s\ncredential_process = \"%s\" --state \"%s\" credentials\n",
+		Profile, AWSRegion, program, state)
+	if err := os.WriteFile(ProfileFile(state), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the profile of AWS clients: %w", err)
 	}
 	return nil
 }

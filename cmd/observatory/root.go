@@ -61,7 +61,7 @@ func rootCommand() *cobra.Command {
 	add(groupWork, statusCommand(&s), submitCommand(&s), stepCommand(&s), traceCommand(&s), dashboardsCommand(&s), guardCommand(),
 		tunnelCommand(&s), observeCommand(&s), profileCommand())
 	add(groupBuild, toolsCommand(), artifactsCommand())
-	root.AddCommand(regionCommand(), probeCommand())
+	root.AddCommand(regionCommand(), probeCommand(), credentialsCommand(&s))
 	root.Version = fmt.Sprintf("%s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	s.completeNames(root)
 	return root

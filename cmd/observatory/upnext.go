@@ -31,12 +31,12 @@ func (s *settings) printNext(out io.Writer, r local.Result) {
 			s.command("submit", "--wait", "--cluster", cluster, exampleFile(), lake+"try"))
 	}
 	_ = lines.Flush() // a terminal that is gone needs no help
-	fmt.Fprintf(out, "\nJobs may write below %s. S3 and the EMR API are for AWS clients, with the key pair in %s:\n", lake, r.Credentials)
+	fmt.Fprintf(out, "\nJobs may write below %s. S3 and the EMR API are for AWS clients, with the profile in %s:\n", lake, r.Profile)
 	for _, c := range []struct{ service, command string }{
 		{localcloud.ServiceS3, "s3 ls " + lake}, {localcloud.ServiceEMR, "emr list-clusters --active"},
 	} {
-		fmt.Fprintf(out, "  AWS_SHARED_CREDENTIALS_FILE=%s aws --profile %s --region %s --endpoint-url %s %s\n",
-			wordOf(r.Credentials), localcloud.Profile, localcloud.AWSRegion, r.URLs[c.service], c.command)
+		fmt.Fprintf(out, "  AWS_CONFIG_FILE=%s aws --profile %s --endpoint-url %s %s\n", wordOf(r.Profile), localcloud.Profile,
+			r.URLs[c.service], c.command)
 	}
 }
 

@@ -18,12 +18,12 @@ func TestUpSuggestsCommandsThatRun(t *testing.T) {
 	t.Cleanup(func() { os.Args = program })
 	var out bytes.Buffer
 	r := local.Result{
-		Bucket: "data-1", Clusters: map[string]string{"main": "j-1", "adhoc": "j-2"}, Credentials: "/s/aws-credentials",
+		Bucket: "data-1", Clusters: map[string]string{"main": "j-1", "adhoc": "j-2"}, Profile: "/s/aws-config",
 		URLs: map[string]string{"s3": "http://127.0.0.1:1", "emr": "http://127.0.0.1:2"},
 	}
 	s := settings{state: "/s", stack: defaultStack}
 	s.printNext(&out, r)
-	aws := "  AWS_SHARED_CREDENTIALS_FILE=/s/aws-credentials aws --profile observatory-local --region us-east-1 --endpoint-url "
+	aws := "  AWS_CONFIG_FILE=/s/aws-config aws --profile observatory-local --endpoint-url "
 	for _, want := range []string{
 		"  bin/observatory --state /s submit --wait --cluster adhoc " + exampleFile() + " s3://data-1/lake/try ",
 		aws + "http://127.0.0.1:1 s3 ls s3://data-1/lake/\n", aws + "http://127.0.0.1:2 emr list-clusters --active\n",

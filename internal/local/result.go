@@ -25,9 +25,9 @@ type Result struct {
 	Objects  map[string]int    `json:"objects"`       // by S3 path
 	URLs     map[string]string `json:"urls"`          // by service
 
-	// Credentials is the file with the key pair of the local account, which S3 and the EMR
-	// API ask for, under the profile localcloud.Profile.
-	Credentials string `json:"credentials"`
+	// Profile is the file with the profile localcloud.Profile, by which AWS clients get the key
+	// pair that S3 and the EMR API ask for.
+	Profile string `json:"profile"`
 
 	Seconds map[string]float64 `json:"seconds"` // by part: materials, cloud, guard, stack, job
 }

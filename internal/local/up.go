@@ -69,10 +69,10 @@ func (p Platform) open(ctx context.Context, o UpOptions, cfg schema.Config, log 
 	}
 	log.Printf("local cloud is up (process %d, state %s)", running.PID, p.State)
 	r.addSeconds("cloud", start)
-	if err := localcloud.WriteSharedCredentials(p.State); err != nil {
+	if err := localcloud.WriteProfile(p.State, o.Programs.Observatory); err != nil {
 		return nil, err
 	}
-	r.Credentials = localcloud.SharedCredentialsFile(p.State)
+	r.Profile = localcloud.ProfileFile(p.State)
 	e, err := engine.Open(ctx, p.engineOptions(tools.Servers[servers.Pulumi], running))
 	if err != nil {
 		return nil, err

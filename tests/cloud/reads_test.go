@@ -18,6 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -237,5 +238,18 @@ assert b"Submitted application" in gzip.decompress(s3.get_object(Bucket=bucket, 
 print("read")
 `
 
-// boto3Reads runs boto3Script against the cloud's AWS APIs.
-func boto3Reads(t *testing.T, c *cloud) { require.Equal(t, "read", c.python(t, boto3Script, "")) }
+// profileScript lists the buckets with the profile of a file, and with no key pair of its own.
+const profileScript = `
+import boto3, os
+for name in "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY":
+    del os.environ[name]
+os.environ["AWS_CONFIG_FILE"] = input()
+print(boto3.Session(profile_name="` + localcloud.Profile + `").client("s3").list_buckets()["Buckets"][0]["Name"])
+`
+
+// boto3Reads runs boto3Script against the cloud's AWS APIs, and profileScript with the profile that
+// `make up` names.
+func boto3Reads(t *testing.T, c *cloud) {
+	require.Equal(t, "read", c.python(t, boto3Script, ""))
+	require.NotEmpty(t, c.python(t, profileScript, localcloud.ProfileFile(c.state)))
+}
