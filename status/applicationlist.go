@@ -1,12 +1,10 @@
 package status
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed" // the template
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"time"
@@ -155,17 +153,5 @@ func (s server) serveApplications(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, list)
 		return
 	}
-	var body bytes.Buffer
-	layout, err := template.New("applications").Parse(listHTML)
-	if err == nil {
-		err = layout.Execute(&body, listPage{list, s.page(r, Status{Control: s.config.Control})})
-	}
-	if err != nil {
-		http.Error(w, fmt.Sprintf("render the page: %v", err), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", policy)
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	_, _ = body.WriteTo(w) // fails only if the client is gone
+	writePage(w, listHTML, listPage{list, s.page(r, Status{Control: s.config.Control})})
 }

@@ -215,13 +215,13 @@ func pathsOf(paths platform.S3Paths) []pagePath {
 	return out
 }
 
-// writePage writes the page. It is rendered first, so that an error does not end it in
-// the middle.
-func writePage(w http.ResponseWriter, p page) {
+// writePage renders a template of this package and writes it. It is rendered first, so that an
+// error does not end the page in the middle.
+func writePage(w http.ResponseWriter, source string, shown any) {
 	var body bytes.Buffer
-	layout, err := template.New("status").Parse(pageHTML)
+	layout, err := template.New("page").Parse(source)
 	if err == nil {
-		err = layout.Execute(&body, p)
+		err = layout.Execute(&body, shown)
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("render the page: %v", err), http.StatusInternalServerError)

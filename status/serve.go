@@ -89,7 +89,7 @@ func (s server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		writeJSON(w, http.StatusOK, part)
 	case prefersPage(r.Header):
-		writePage(w, shown)
+		writePage(w, pageHTML, shown)
 	default:
 		writeJSON(w, http.StatusOK, read)
 	}
