@@ -123,7 +123,7 @@ func decompress(from *stored) (io.Reader, func(), error) {
 		return &bounded{in: &blocks{in: in, next: nextLZ4}, from: from}, none, nil
 	case starts(snappyMagic):
 		return &bounded{in: &blocks{in: in, next: nextSnappy}, from: from}, none, nil
-	case starts(zipMagic), starts(zipEmpty):
+	case starts(ZipMagic), starts(zipEmpty):
 		return nil, nil, errZip
 	case starts("ZV"):
 		return nil, nil, fmt.Errorf("compressed with lzf: %w", errCodec)
@@ -133,7 +133,7 @@ func decompress(from *stored) (io.Reader, func(), error) {
 
 // Beginnings of zips: with files, and without any.
 const (
-	zipMagic = "PK\x03\x04"
+	ZipMagic = "PK\x03\x04"
 	zipEmpty = "PK\x05\x06"
 )
 

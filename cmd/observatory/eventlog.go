@@ -2,7 +2,6 @@ package main
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +28,6 @@ type eventLog struct {
 var errNoEventLog = errors.New("this is no Spark event log, which is a file that begins with {\"Event\":\"SparkListenerLogStart\" " +
 	"(spark.eventLog.dir has one for each application; it may be compressed), a folder eventlog_v2_… of such files, " +
 	"or the zip of one that a history server gives (/api/v1/applications/ID/logs)")
-
-// zipMagic is how a zip with files begins.
-var zipMagic = []byte("PK\x03\x04")
 
 // openEventLog opens the log that a path or an s3:// URI names.
 func openEventLog(ctx context.Context, name string) (eventLog, error) {
@@ -71,16 +67,24 @@ func isZip(name string) bool {
 		return false
 	}
 	defer file.Close()
-	begin := make([]byte, len(zipMagic))
+	begin := make([]byte, len(eventlog.ZipMagic))
 	_, err = io.ReadFull(file, begin)
-	return err == nil && bytes.Equal(begin, zipMagic)
+	return err == nil && string(begin) == eventlog.ZipMagic
 }
 
 // openZip opens the only log in a zip.
 func (l eventLog) openZip() (eventLog, error) {
-	packed, err := zip.OpenReader(l.shown)
+	file, err := os.Open(l.shown)
 	if err != nil {
-		return l, fmt.Errorf("event log %s: read the zip: %w", l.shown, err)
+		return l, fmt.Errorf("open event log: %w", err)
+	}
+	info, err := file.Stat()
+	var packed *zip.Reader
+	if err == nil {
+		packed, err = eventlog.OpenZip(file, info.Size())
+	}
+	if err != nil {
+		return l, errors.Join(fmt.Errorf("event log %s: %w", l.shown, err), file.Close())
 	}
 	logs, err := eventlog.Find(packed, ".")
 	switch {
@@ -95,17 +99,19 @@ func (l eventLog) openZip() (eventLog, error) {
 		}
 		err = fmt.Errorf("event log %s: this zip has %d: %s: unpack it and name one", l.shown, len(logs), strings.Join(names, ", "))
 	default:
-		l.Log, l.close = logs[0], func() { _ = packed.Close() }
+		l.Log, l.close = logs[0], func() { _ = file.Close() }
 		return l, nil
 	}
-	return l, errors.Join(err, packed.Close())
+	return l, errors.Join(err, file.Close())
 }
 
 // explain names the log in an error of reading it, and says what a log is if nothing in it
 // was an event.
 func (l eventLog) explain(ctx context.Context, report eventlog.Report, err error) error {
 	var path *fs.PathError
-	if report.Events+report.Skipped > 0 || ctx.Err() != nil || errors.As(err, &path) || strings.HasPrefix(l.shown, "s3") {
+	_, _, inS3 := s3files.Split(l.shown)
+	unread := ctx.Err() != nil || errors.As(err, &path) || inS3 // a request may have failed
+	if unread || report.Events+report.Skipped > 0 {
 		return fmt.Errorf("event log %s: %w", l.shown, err)
 	}
 	return fmt.Errorf("event log %s: %w: %w", l.shown, err, errNoEventLog)
