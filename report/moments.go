@@ -48,7 +48,7 @@ func (a Application) executorsOverTime() drawing {
 			if n := m.Executors[state]; n > 0 {
 				h := n / most * stackHeight
 				bottom -= h
-				d.Boxes = append(d.Boxes, box{X: x, Y: bottom, W: w, H: h, Class: "executors-" + state, Title: title})
+				d.Boxes = append(d.Boxes, box{X: x, Y: bottom, W: w, H: h, Class: classOfState(state), Title: title})
 			}
 		}
 	}
@@ -78,8 +78,14 @@ func inStates(m Moment) string {
 
 func count(n float64) string { return rules.Format(n, rules.Count) }
 
-// stateSummary says how much of the time executors of a state were there.
-func (a Application) stateSummary() (all []string) {
+// stateTime says how much time executors were in a state.
+type stateTime struct{ Class, Text string }
+
+// classOfState is the style of a state of executors.
+func classOfState(state string) string { return "executors-" + state }
+
+// statesOverall lists the states of executors, with how much time they were in each.
+func (a Application) statesOverall() (all []stateTime) {
 	total := map[string]time.Duration{}
 	for _, m := range a.Moments {
 		for state, n := range m.Executors {
@@ -87,7 +93,7 @@ func (a Application) stateSummary() (all []string) {
 		}
 	}
 	for _, state := range platform.ExecutorStates() {
-		all = append(all, fmt.Sprintf("%s: %s of executor time", state, duration(total[state])))
+		all = append(all, stateTime{classOfState(state), fmt.Sprintf("%s: %s of executor time", state, duration(total[state]))})
 	}
 	return all
 }

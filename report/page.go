@@ -66,10 +66,7 @@ func (v view) ExecutorsOverTime() drawing { return v.executorsOverTime() }
 func (v view) HasExecutors() bool { return v.mostExecutors() > 0 }
 
 // States lists the states of executors, with how much time they were in each.
-func (v view) States() []string { return v.stateSummary() }
-
-// StateClass is the style of a state of executors, by its place among them.
-func (view) StateClass(i int) string { return "executors-" + platform.ExecutorStates()[i] }
+func (v view) States() []stateTime { return v.statesOverall() }
 
 // History is about runs of the same name.
 func (v view) History() drawing { return v.history() }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -157,19 +156,10 @@ func (s *Server) wake(wake Wake, now time.Time) error {
 func (s *Server) due() (next Woken, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.waker == nil || len(s.waker.woken) == 0 {
-		return next, false
+	if all := s.wokenClusters(); len(all) > 0 {
+		return all[0], true
 	}
-	waiting := slices.MinFunc(slices.Collect(maps.Values(s.waker.woken)), func(a, b *Woken) int {
-		return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.Cluster, b.Cluster))
-	})
-	return waiting.copied(), true
-}
-
-func (w *Woken) copied() Woken {
-	c := *w
-	c.Applications = slices.Clone(w.Applications)
-	return c
+	return next, false
 }
 
 // readWoken reads a woken cluster, and decides what follows.
@@ -222,7 +212,9 @@ func (s *Server) wokenClusters() (all []Woken) {
 		return nil
 	}
 	for _, waiting := range s.waker.woken {
-		all = append(all, waiting.copied())
+		one := *waiting
+		one.Applications = slices.Clone(waiting.Applications) // the original changes
+		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b Woken) int { return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.Cluster, b.Cluster)) })
 	return all
