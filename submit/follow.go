@@ -15,6 +15,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/stepcause"
+	"github.com/emr-observatory/emr-observatory/internal/steplog"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -42,7 +43,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	result.Name = aws.ToString(step.Name)
 	result.Started, result.Ended = step.Status.Timeline.StartDateTime, step.Status.Timeline.EndDateTime
 	cluster, err := c.describeCluster(ctx, o.Cluster)
-	var logs stepLogs
+	var logs steplog.Logs
 	if err == nil {
 		logs, err = c.readStepLogs(ctx, o, cluster, step)
 	}
@@ -100,12 +101,15 @@ func isPermanent(err error) bool {
 }
 
 // failureOf returns why a step failed, with what was read of its logs.
-func failureOf(step *types.Step, logs stepLogs) *Failure {
-	failure := &Failure{Reason: string(step.Status.State), Logs: logs.tails, Cause: logs.search.Cause()}
+func failureOf(step *types.Step, logs steplog.Logs) *Failure {
+	failure := &Failure{Reason: string(step.Status.State), Cause: logs.Search.Cause()}
+	for _, tail := range logs.Tails {
+		failure.Logs = append(failure.Logs, Log{URI: tail.URI, Tail: tail.Lines})
+	}
 	if details := step.Status.FailureDetails; details != nil {
 		failure.Reason = cmp.Or(aws.ToString(details.Reason), failure.Reason)
 		failure.Message = stepcause.Message(aws.ToString(details.Message))
-		if file := aws.ToString(details.LogFile); file != "" && len(logs.tails) == 0 {
+		if file := aws.ToString(details.LogFile); file != "" && len(logs.Tails) == 0 {
 			failure.Logs = []Log{{URI: file}}
 		}
 	}

@@ -185,6 +185,13 @@ func TestExitCodeOfAFailedStep(t *testing.T) {
 	}
 }
 
+// YARN calls the node of an executor bad that ran out of memory; the executor's own log says so.
+func TestExecutorOutOfMemory(t *testing.T) {
+	result, err := submit.Submit(t.Context(), newWorld(t).options(t, "memory.py"))
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.Regexp(t, `^java.lang.OutOfMemoryError: Java heap space in an executor; .*ExecutorLostFailure`, result.Failure.Cause.String())
+}
+
 func TestCauseAsJSON(t *testing.T) {
 	text, err := json.Marshal(submit.Failure{Reason: "Unknown Error.", Cause: &submit.Cause{
 		Exception: "ValueError: no", File: "/tmp/job.py", Line: 3, Function: "main", Code: "raise ValueError(\"no\")", Log: "s3://logs/stdout.gz",

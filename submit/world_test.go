@@ -149,6 +149,8 @@ func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) 
 			w.putLog(clusterID, *step.Id, "controller", "2026-11-27T10:00:42.001Z INFO waitProcessCompletion ended with exit code 3\n"), failure)
 	case "cluster.py":
 		return errors.Join(w.putClusterMode(clusterID, *step.Id), failure)
+	case "memory.py":
+		return errors.Join(w.putLostExecutor(clusterID, *step.Id), failure)
 	case "mute.py":
 		return failure
 	case "silent.py":
@@ -191,6 +193,17 @@ func (w *world) putClusterMode(cluster, step string) error {
 		errs = append(errs, w.putObject(key, lines))
 	}
 	return errors.Join(errs...)
+}
+
+// putLostExecutor writes the logs of a step whose executor ran out of memory.
+func (w *world) putLostExecutor(cluster, step string) error {
+	const application, container = "application_1700000000000_0007", "container_1700000000000_0007_01_000005"
+	return errors.Join(
+		w.putLog(cluster, step, "stderr", "26/11/27 10:00:09 INFO Client: Submitted application "+application+"\n"+
+			"Exception in thread \"main\" org.apache.spark.SparkException: Job aborted due to stage failure: ExecutorLostFailure (executor 4 "+
+			"exited caused by one of the running tasks) Reason: Container from a bad node: "+container+" on host: ip-10-0-0-6. Exit status: 137.\n"),
+		w.putObject(platform.ContainerLogPrefix(cluster, application)+container+"/stdout.gz",
+			"26/11/27 10:00:08 ERROR Executor: Exception in task 0.3\njava.lang.OutOfMemoryError: Java heap space\n\tat java.util.Arrays.copyOf\n"))
 }
 
 // putLog writes a step's log to S3, gzipped.

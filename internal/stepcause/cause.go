@@ -144,6 +144,13 @@ func (s *Search) WantsExecutors() bool {
 	return s.best.weight > noCause && s.memory == "" && lostExecutor.MatchString(s.best.Exception)
 }
 
+// container matches the ids of YARN's containers.
+var container = regexp.MustCompile(`\bcontainer_[0-9e_]+\b`)
+
+// LostContainer returns the id of the executor's container whose loss ended the application, ""
+// if no log names it.
+func (s *Search) LostContainer() string { return container.FindString(s.best.Exception) }
+
 // AddExecutor adds a line of an executor's log. Only OutOfMemory is looked for in it.
 func (s *Search) AddExecutor(line string) {
 	if at := strings.Index(line, OutOfMemory); at >= 0 && s.memory == "" {

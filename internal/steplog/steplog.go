@@ -1,5 +1,5 @@
-// Package steplog reads the logs of a step that EMR archives in S3. It does not interpret
-// their lines, except for the ids of YARN applications.
+// Package steplog reads the logs of a step that EMR archives in S3: the ids of YARN applications
+// in them, their last lines, and through package stepcause why the step failed.
 package steplog
 
 import (

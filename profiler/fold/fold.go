@@ -28,6 +28,9 @@ type Options struct {
 	// OutcomeOf returns how an application ended by what started it: an outcome of package tables, ""
 	// if unknown. It may be nil.
 	OutcomeOf func(applicationID string) string
+	// CauseOf returns why an application failed by the logs of what started it, "" if unknown. It
+	// may be nil.
+	CauseOf func(applicationID string) string
 }
 
 // outcome returns how an application ended. The driver's exit code is nil if Spark did not
@@ -48,10 +51,14 @@ func (o Options) step(applicationID string) *string {
 	if o.StepOf == nil {
 		return nil
 	}
-	if step := o.StepOf(applicationID); step != "" {
-		return &step
+	return nonEmpty(o.StepOf(applicationID))
+}
+
+func (o Options) cause(applicationID string) *string {
+	if o.CauseOf == nil {
+		return nil
 	}
-	return nil
+	return nonEmpty(o.CauseOf(applicationID))
 }
 
 // Summary is the result of folding one application attempt.

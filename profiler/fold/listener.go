@@ -217,7 +217,7 @@ func (l *listener) closeApplication() error {
 	row := &tables.Application{
 		ApplicationName: a.Name, StartTime: a.Time, EndTime: l.end, LastEventTime: l.latest, Completed: l.ended,
 		SparkVersion: l.version, SparkUser: a.User, StepID: l.options.step(l.key().ApplicationID),
-		Outcome: l.options.outcome(l.key().ApplicationID, l.exitCode),
+		Outcome: l.options.outcome(l.key().ApplicationID, l.exitCode), FailureCause: l.options.cause(l.key().ApplicationID),
 	}
 	if l.environments != nil {
 		applicationProperties(row, l.environments.Spark)

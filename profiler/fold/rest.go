@@ -166,7 +166,7 @@ func (r *rest) close(ctx context.Context) error {
 	row := &tables.Application{
 		ApplicationName: r.application.Name, StartTime: int64(a.Start), EndTime: int64(a.End), Completed: a.Completed,
 		SparkVersion: a.SparkVersion, SparkUser: a.User, StepID: r.options.step(r.application.ID),
-		Outcome: r.options.outcome(r.application.ID, nil),
+		Outcome: r.options.outcome(r.application.ID, nil), FailureCause: r.options.cause(r.application.ID),
 	}
 	if r.properties != nil {
 		applicationProperties(row, r.properties)

@@ -139,7 +139,7 @@ func (b *builder) findings(ctx context.Context) error {
 		}
 		b.page.Findings = append(b.page.Findings, finding(rule, row))
 		if rule.ID == rules.JobFailure {
-			b.page.Cause, b.page.Failed = row.Summary, true
+			b.page.Cause, b.page.Failed = cmp.Or(text(b.row.FailureCause), row.Summary), true
 		}
 	})
 	for _, rule := range rules.All() {

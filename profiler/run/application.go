@@ -112,7 +112,7 @@ func (r *runner) failed(c *reading, a source.Application, err error) {
 func (r *runner) extract(ctx context.Context, c *reading, a source.Application, tasks bool, earlier *lake.Held) (
 	summary fold.Summary, batch *lake.Batch, logLater bool, err error,
 ) {
-	o := fold.Options{Tasks: tasks, StepOf: c.cluster.StepOf, OutcomeOf: c.outcomeOf}
+	o := fold.Options{Tasks: tasks, StepOf: c.cluster.StepOf, OutcomeOf: c.outcomeOf, CauseOf: c.causeOf}
 	if a.Log != nil {
 		summary, batch, err = r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, a.Log, a.ID.Cluster, o, sink) })
 		return summary, batch, false, err

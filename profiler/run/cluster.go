@@ -23,8 +23,12 @@ func clusterFingerprint(c source.Listed, tasks bool) string {
 // applicationFingerprint changes when an application has to be read again.
 func applicationFingerprint(c *source.Cluster, a source.Application, tasks bool) string {
 	fingerprint := fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, tasks, c.StepOf(a.ID.ApplicationID))
-	if outcome := outcomeIn(c.EndOf(a.ID.ApplicationID)); outcome == tables.Failed || outcome == tables.Killed {
+	state, cause := c.EndOf(a.ID.ApplicationID)
+	if outcome := outcomeIn(state); outcome == tables.Failed || outcome == tables.Killed {
 		fingerprint += " outcome=" + outcome // an application ends some seconds before its step
+	}
+	if cause != "" {
+		fingerprint += " cause" // EMR uploads logs every five minutes
 	}
 	return fingerprint
 }
@@ -44,7 +48,13 @@ func outcomeIn(state string) string {
 }
 
 func (c *reading) outcomeOf(application string) string {
-	return outcomeIn(c.cluster.EndOf(application))
+	state, _ := c.cluster.EndOf(application)
+	return outcomeIn(state)
+}
+
+func (c *reading) causeOf(application string) string {
+	_, cause := c.cluster.EndOf(application)
+	return cause
 }
 
 // enough returns the fingerprints with which an earlier run has read enough: rows of tasks

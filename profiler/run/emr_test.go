@@ -17,6 +17,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
@@ -111,10 +112,7 @@ func TestOutcomesOfApplications(t *testing.T) {
 	}
 	w.step(etl, appID(1))
 	w.step(etl, appID(2), appID(3))
-	failed := w.addStep(etl, busyStep)
-	for _, state := range []types.StepState{types.StepStateRunning, types.StepStateFailed} {
-		w.moveStep(etl, failed, state)
-	}
+	failed := w.failed(etl, busyStep)
 	require.NoError(t, w.store.SetStepApplications(etl, failed, "10.0.0.5:8032", []string{appID(4)}))
 	w.end(etl, time.Hour)
 	w.run(w.options())
@@ -130,6 +128,98 @@ func TestOutcomesOfApplications(t *testing.T) {
 		}
 	}
 	require.Equal(t, string(rules.Critical), outcomes[appID(4)])
+}
+
+// A failed application has its cause from the logs of its step, once EMR has uploaded them: the
+// exception, or what the logs of its driver's container or of the lost executor's say. The finding
+// begins with it.
+func TestCausesOfFailedApplications(t *testing.T) {
+	w := newWorld(t)
+	etl := w.cluster("etl")
+	step := map[string]string{}
+	for n, name := range []string{"raised", "cluster", "memory", "late"} {
+		id := recentID(1 + n)
+		w.ran(etl, "adaptive", id)
+		step[name] = w.failed(etl, name)
+		require.NoError(t, w.store.SetStepApplications(etl, step[name], "10.0.0.5:8032", []string{id}))
+		w.putFailure(etl, name, step[name], id)
+	}
+	causes := func() (causes, findings map[string]string) {
+		w.run(w.options())
+		causes, findings = map[string]string{}, map[string]string{}
+		for _, row := range readLake[tables.Step](w) {
+			causes[row.StepName] = aws.ToString(row.Cause)
+		}
+		names := map[string]string{}
+		for _, row := range readLake[tables.Application](w) {
+			names[row.ApplicationID] = step[""]
+			for name, id := range step {
+				if id == aws.ToString(row.StepID) {
+					names[row.ApplicationID] = name
+					require.Equal(t, causes[name], aws.ToString(row.FailureCause))
+				}
+			}
+		}
+		for _, row := range readLake[tables.Finding](w) {
+			if row.Finding == string(rules.JobFailure) && row.NotChecked == "" {
+				findings[names[row.ApplicationID]] = row.Summary
+			}
+		}
+		return causes, findings
+	}
+	first, _ := causes()
+	want := map[string]string{
+		"raised":  "ValueError: password=*********(redacted)\n  at job.py:3, in load: raise ValueError(day)",
+		"cluster": "exit code 3 without an exception; the job's last lines:\n  no such table: orders",
+		"memory": "java.lang.OutOfMemoryError: Java heap space in an executor; org.apache.spark.SparkException: Job aborted due to stage " +
+			"failure: ExecutorLostFailure (executor 4 exited caused by one of the running tasks) Reason: Container from a bad node: " +
+			"container_1700000000000_0007_01_000005 on host: ip-10-0-0-6. Exit status: 137.",
+		"late": "",
+	}
+	require.Equal(t, want, first)
+	w.putLog(etl, step["late"], "stdout", "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 3, in <module>\n    f()\nKeyError: 1\n")
+	want["late"] = "KeyError: 1\n  at job.py:3, in <module>: f()"
+	second, found := causes()
+	require.Equal(t, want, second)
+	require.Equal(t, "The application failed: ValueError: password=*********(redacted) at job.py:3, in load: raise ValueError(day)", found["raised"])
+	require.Equal(t, "The application failed: KeyError: 1 at job.py:3, in <module>: f()", found["late"])
+}
+
+// failed adds a step that has failed.
+func (w *world) failed(cluster, name string) string {
+	w.t.Helper()
+	step := w.addStep(cluster, name)
+	for _, state := range []types.StepState{types.StepStateRunning, types.StepStateFailed} {
+		w.moveStep(cluster, step, state)
+	}
+	return step
+}
+
+// putFailure archives the logs of a step that failed, in the way that its name says.
+func (w *world) putFailure(cluster, name, step, application string) {
+	w.t.Helper()
+	container := func(id, log, text string) {
+		w.putObject(platform.ContainerLogPrefix(cluster, application)+"container_1700000000000_0007_"+id+"/"+log+".gz", text)
+	}
+	switch name {
+	case "raised":
+		w.putLog(cluster, step, "stdout", "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 3, in load\n"+
+			"    raise ValueError(day)\nValueError: password=hunter2\n")
+	case "cluster":
+		w.putLog(cluster, step, "stderr", "26/11/27 10:00:09 INFO Client: Application report for "+application+"\n"+
+			"\t diagnostics: User application exited with status 3\nException in thread \"main\" org.apache.spark.SparkException: Application "+
+			application+" finished with failed status\n")
+		container("01_000001", "stdout", "the first attempt\n")
+		container("02_000001", "stdout", "no such table: orders\n")
+		container("02_000002", "stdout", "an executor\n")
+	case "memory":
+		w.putLog(cluster, step, "stderr", "26/11/27 10:00:01 INFO Client: Submitted application "+application+"\n"+
+			"Exception in thread \"main\" org.apache.spark.SparkException: Job aborted due to stage failure: ExecutorLostFailure (executor 4 "+
+			"exited caused by one of the running tasks) Reason: Container from a bad node: container_1700000000000_0007_01_000005 on host: "+
+			"ip-10-0-0-6. Exit status: 137.\n")
+		container("01_000004", "stderr", "java.lang.OutOfMemoryError: of another executor\n")
+		container("01_000005", "stderr", "java.lang.OutOfMemoryError: Java heap space\n\tat java.util.Arrays.copyOf\n")
+	}
 }
 
 func requireClusters(t *testing.T, w *world, etl, old string) {
@@ -441,6 +531,7 @@ func TestCallsAreListed(t *testing.T) {
 	w.ran(etl, "adaptive", appID(1))
 	logged := w.step(etl)
 	w.putLog(etl, logged, "stderr", "Submitted application "+appID(1)+"\n")
+	w.putFailure(etl, "cluster", w.failed(etl, "cluster"), appID(1))
 	w.end(etl, time.Hour)
 	w.busy(w.cluster("alive")) // its own history server does not answer here
 	request := emrapitest.JobFlow()

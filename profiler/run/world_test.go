@@ -240,12 +240,17 @@ func (w *world) busy(cluster string) {
 // putLog archives a log of a step.
 func (w *world) putLog(cluster, step, log, text string) {
 	w.t.Helper()
+	w.putObject(platform.StepLogKey(cluster, step, log), text)
+}
+
+// putObject archives a log.
+func (w *world) putObject(key, text string) {
+	w.t.Helper()
 	var zipped bytes.Buffer
 	writer := gzip.NewWriter(&zipped)
 	fmt.Fprint(writer, text)
 	require.NoError(w.t, writer.Close())
-	key := string(platform.PrefixEMRLogs) + platform.StepLogKey(cluster, step, log)
-	require.NoError(w.t, w.s3.Put(w.t.Context(), bucket, key, zipped.Bytes()))
+	require.NoError(w.t, w.s3.Put(w.t.Context(), bucket, string(platform.PrefixEMRLogs)+key, zipped.Bytes()))
 }
 
 // options are the default options for EMR and S3.

@@ -59,6 +59,7 @@ func Calls() map[Call][]string {
 		// Without the permission to list, S3 responds 403 rather than 404 for a missing object
 		// (S3 API Reference, GetObject).
 		{"S3", OpGetObject, StepLogs}:    {"s3:GetObject", "s3:ListBucket"},
+		{"S3", OpListObjects, StepLogs}:  {"s3:ListBucket"}, // of containers of an application that failed
 		{"S3", OpGetObject, EventLogs}:   {"s3:GetObject"},
 		{"S3", OpListObjects, EventLogs}: {"s3:ListBucket"},
 		{"S3", OpGetObject, Lake}:        {"s3:GetObject", "s3:ListBucket"},

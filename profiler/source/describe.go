@@ -70,11 +70,9 @@ func millis(at *time.Time) tables.Millis {
 
 // steps lists a cluster's steps and links them to their applications.
 func (e *EMR) steps(ctx context.Context, described types.Cluster, listed Listed, cluster *Cluster) {
-	linked := map[string]tables.Step{}
+	earlier := map[string]tables.Step{}
 	for _, step := range listed.Earlier {
-		if step.LinkedBy == linkedByLog {
-			linked[step.StepID] = step
-		}
+		earlier[step.StepID] = step
 	}
 	pages := emr.NewListStepsPaginator(e.emr, &emr.ListStepsInput{ClusterId: described.Id})
 	var logs []error
@@ -85,13 +83,9 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, listed Listed,
 			return
 		}
 		for _, s := range page.Steps {
-			row, known := stepRow(cluster.Summary.Cluster, s)
-			if before, is := linked[row.StepID]; !known && is {
-				row.ApplicationIDs, row.LinkedBy = before.ApplicationIDs, before.LinkedBy
-			} else if !known && row.EndTime != 0 {
-				if err := e.linkByLog(ctx, described, listed, &row); err != nil {
-					logs = append(logs, err)
-				}
+			row := stepRow(cluster.Summary.Cluster, s)
+			if err := e.readLogs(ctx, described, listed, earlier[row.StepID], &row); err != nil {
+				logs = append(logs, err)
 			}
 			cluster.Steps = append(cluster.Steps, row)
 			cluster.ofSpark[row.StepID] = submitsToSpark(s)
@@ -103,13 +97,37 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, listed Listed,
 	}
 }
 
-// linkByLog links an ended step to the applications that its log names. It is no error if EMR
-// has no log of it.
-func (e *EMR) linkByLog(ctx context.Context, described types.Cluster, listed Listed, row *tables.Step) error {
-	ids, err := steplog.Applications(ctx, e.s3, aws.ToString(described.LogUri), row.ClusterID, row.StepID)
-	if ids = ownApplications(ids, millis(&listed.Created), row.EndTime); len(ids) > 0 {
+// readLogs links an ended step to the applications that its logs name, unless EMR names them, and
+// finds why it failed. It takes what an earlier run found, unless EMR may have uploaded more. It is
+// no error if EMR has no log of the step.
+func (e *EMR) readLogs(ctx context.Context, described types.Cluster, listed Listed, earlier tables.Step, row *tables.Step) (err error) {
+	if row.EndTime == 0 {
+		return nil
+	}
+	uploading := !listed.Settled && e.now().Sub(time.UnixMilli(row.EndTime)) < settleTime
+	if row.LinkedBy == "" && earlier.LinkedBy == linkedByLog {
+		row.ApplicationIDs, row.LinkedBy = earlier.ApplicationIDs, earlier.LinkedBy
+	}
+	var ids []string
+	switch {
+	case e.wantsCause(row, earlier):
+		var logs steplog.Logs
+		logs, err = steplog.Place{
+			Client: e.s3, LogURI: aws.ToString(described.LogUri), Cluster: row.ClusterID, Step: row.StepID,
+		}.Read(ctx)
+		ids = logs.ApplicationIDs
+		if cause := logs.Search.Cause(); cause != nil {
+			row.Cause = aws.String(shown(cause.String()))
+		}
+	case row.LinkedBy == "":
+		ids, err = steplog.Applications(ctx, e.s3, aws.ToString(described.LogUri), row.ClusterID, row.StepID)
+	}
+	if row.Cause == nil {
+		row.Cause = earlier.Cause
+	}
+	if ids = ownApplications(ids, millis(&listed.Created), row.EndTime); len(ids) > 0 && row.LinkedBy == "" {
 		row.ApplicationIDs, row.LinkedBy = ids, linkedByLog
-		if !listed.Settled && e.now().Sub(time.UnixMilli(row.EndTime)) < settleTime {
+		if uploading {
 			row.LinkedBy = linkedByEarlyLog
 		}
 	}
@@ -117,6 +135,27 @@ func (e *EMR) linkByLog(ctx context.Context, described types.Cluster, listed Lis
 		return nil
 	}
 	return err
+}
+
+// How long after a step's end its logs are read again for why it failed: until nothing more is
+// uploaded, whatever the interval of runs is below a day, and no longer if they name no cause.
+const (
+	causeTime   = 2*time.Hour + settleTime
+	noCauseTime = 24 * time.Hour
+)
+
+// wantsCause reports whether the logs of a step are read for why it failed.
+func (e *EMR) wantsCause(row *tables.Step, earlier tables.Step) bool {
+	since := e.now().Sub(time.UnixMilli(row.EndTime))
+	switch {
+	case row.State != string(types.StepStateFailed):
+		return false
+	case earlier.EndTime == 0: // no earlier run has seen its end
+		return true
+	case earlier.Cause != nil:
+		return since < causeTime
+	}
+	return since < noCauseTime
 }
 
 // unreadStepLogs returns the error for step logs that could not be read: an Obstacle, so that
@@ -177,17 +216,17 @@ const maxText = 1000
 // shown returns a text of EMR, or a name that somebody gave there, without secrets.
 func shown(text string) string { return redaction.New(nil).Text(text, maxText) }
 
-// stepRow returns the row of a step; known reports whether EMR names its applications.
-func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, known bool) {
-	row = tables.Step{
+// stepRow returns the row of a step, with what EMR itself says of it.
+func stepRow(cluster tables.Cluster, s types.StepSummary) tables.Step {
+	row := tables.Step{
 		Cluster: cluster, StepID: aws.ToString(s.Id), ActionOnFailure: string(s.ActionOnFailure),
 		StepName: shown(aws.ToString(s.Name)),
 	}
 	if ids := steplog.Named(s.AdditionalInfo); len(ids) > 0 {
-		row.ApplicationIDs, row.LinkedBy, known = ids, linkedByEMR, true
+		row.ApplicationIDs, row.LinkedBy = ids, linkedByEMR
 	}
 	if s.Status == nil {
-		return row, known
+		return row
 	}
 	row.State = string(s.Status.State)
 	if t := s.Status.Timeline; t != nil {
@@ -203,7 +242,7 @@ func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, know
 		}
 		row.FailureReason = aws.String(shown(text))
 	}
-	return row, known
+	return row
 }
 
 // groups adds rows of costs for the instance groups or fleets, and returns how many primary

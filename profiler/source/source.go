@@ -122,14 +122,14 @@ func (c *Cluster) Through() string {
 }
 
 // EndOf returns the state of the step that ran an application and no other, "" if there is no
-// such step, or it has not ended.
-func (c *Cluster) EndOf(application string) string {
+// such step, or it has not ended; and why it failed, "" if it did not or no log says.
+func (c *Cluster) EndOf(application string) (state, cause string) {
 	for _, step := range c.Steps {
 		if len(step.ApplicationIDs) == 1 && step.ApplicationIDs[0] == application && step.EndTime > 0 {
-			return step.State
+			return step.State, aws.ToString(step.Cause)
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // StepOf returns the step that started an application, "" if unknown.

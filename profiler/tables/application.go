@@ -31,6 +31,7 @@ type Application struct {
 	TraceID          *string  `parquet:"trace_id,optional" doc:"trace of the application in Tempo (spark.observatory.traceparent)"`
 	Outcome          *string  `parquet:"outcome,optional,dict" doc:"succeeded, failed or killed, by the driver's exit code (since Spark 4.0) or the state of the step that ran it alone; null if unknown"`
 	PlanShape        *string  `parquet:"plan_shape,optional" doc:"identifies the set of its executions' plan_shape; null without executions, or if a plan is missing"`
+	FailureCause     *string  `parquet:"failure_cause,optional" doc:"why the step that ran it alone failed, by the step's logs in S3: the exception and the line that raised it, or how the program ended; null if unknown"`
 }
 
 // Outcomes of applications.

@@ -37,6 +37,7 @@ type Step struct {
 	DurationMillis  *int64   `parquet:"duration_ms,optional" doc:"milliseconds from start to end"`
 	ApplicationIDs  []string `parquet:"application_ids,list" doc:"YARN applications that it started"`
 	LinkedBy        string   `parquet:"linked_by,dict" doc:"source of application_ids: additional_info, step_log, step_log_early (before EMR had uploaded all of it), or empty if unknown"`
+	Cause           *string  `parquet:"cause,optional" doc:"why it failed, by its logs in S3: the exception and the line that raised it, or how the program ended; null if no log says"`
 }
 
 // Cost is a row of the table costs: the usage of an instance group or fleet of a cluster.

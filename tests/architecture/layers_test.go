@@ -39,7 +39,7 @@ func layers() []layer {
 		{folder: "internal/basicauth", strict: true, pure: true, imports: []string{"platform"}},
 		{folder: "internal/keptlogs", strict: true, pure: true},
 		{folder: "internal/stepcause", strict: true, pure: true},
-		{folder: "internal/steplog", strict: true, pure: true, imports: []string{"platform"}},
+		{folder: "internal/steplog", strict: true, pure: true, imports: []string{"internal/stepcause", "platform"}},
 		{folder: "internal/processes", imports: []string{"localcloud"}},
 		{folder: "internal/progress", strict: true, pure: true},
 		{folder: "internal/testenv", strict: true, pure: true, imports: []string{"internal/poll"}},
