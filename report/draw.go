@@ -94,9 +94,9 @@ type scale struct {
 func (a Application) scale() scale {
 	wall := a.Wall
 	for _, s := range a.spans() {
-		wall = max(wall, s.End.Sub(a.Started))
+		wall = max(wall, s.End.Sub(a.Begin()))
 	}
-	return scale{a.Started, width / float64(max(wall, time.Millisecond))}
+	return scale{a.Begin(), width / float64(max(wall, time.Millisecond))}
 }
 
 // spans are all that the drawings over time show.
@@ -143,11 +143,11 @@ func (a Application) rows(title string, spans []Span, class func(i int) string) 
 	for i, of := range spans {
 		end := of.End
 		if end.IsZero() {
-			end = a.Started.Add(a.Wall)
+			end = a.Begin().Add(a.Wall)
 		}
 		b := box{
 			X: s.x(of.Start), Y: axisHeight + float64(i)*(rowHeight+rowGap), H: rowHeight, Class: class(i),
-			Title: fmt.Sprintf("%s: from %s on, for %s", of.Label, duration(of.Start.Sub(a.Started)), duration(end.Sub(of.Start))),
+			Title: fmt.Sprintf("%s: from %s on, for %s", of.Label, duration(of.Start.Sub(a.Begin())), duration(end.Sub(of.Start))),
 		}
 		b.W = max(1, s.x(end)-b.X)
 		b.write(of.Label)

@@ -28,9 +28,12 @@ type Application struct {
 
 	Started time.Time `json:"started"`
 	// Ended is zero if the application has not said that it ended.
-	Ended   time.Time     `json:"ended"`
-	Wall    time.Duration `json:"wallNanoseconds"`
-	Outcome string        `json:"outcome"` // in words
+	Ended time.Time `json:"ended"`
+	// Since is when that begins which the page is about, if that is later than its start: of a
+	// stream, which never ends, the last day is judged.
+	Since   time.Time     `json:"since,omitzero"`
+	Wall    time.Duration `json:"wallNanoseconds"` // from Since on, if that is set
+	Outcome string        `json:"outcome"`         // in words
 	Failed  bool          `json:"failed"`
 	Cause   string        `json:"cause,omitempty"` // of a failure
 	// Live is of what the metrics say, which have neither jobs nor stages nor executors.
@@ -176,13 +179,24 @@ func (a Application) Next() (all []Finding) {
 // Verdict says in one sentence how the application went, and what cost most.
 func (a Application) Verdict() string {
 	text := a.Outcome
-	if a.Wall > 0 {
+	switch {
+	case !a.Since.IsZero():
+		text += "; of the last " + duration(a.Wall)
+	case a.Wall > 0:
 		text += " after " + duration(a.Wall)
 	}
 	if a.Failed && a.Cause != "" {
 		return text + ": " + a.Cause
 	}
 	return text + ". " + a.Cost()
+}
+
+// Begin is when that begins which the page is about.
+func (a Application) Begin() time.Time {
+	if a.Since.IsZero() {
+		return a.Started
+	}
+	return a.Since
 }
 
 // Cost says in one sentence what cost most.

@@ -27,7 +27,7 @@ func (a Application) phasesOverTime() drawing {
 		}
 		b := box{X: s.x(first.At), Y: axisHeight, H: barHeight, Class: classOf(first.Phase)}
 		b.W = max(0, min(s.x(until), width)-b.X)
-		b.Title = fmt.Sprintf("%s: from %s on, for %s", first.Phase.Word(), duration(first.At.Sub(a.Started)), duration(until.Sub(first.At)))
+		b.Title = fmt.Sprintf("%s: from %s on, for %s", first.Phase.Word(), duration(first.At.Sub(a.Begin())), duration(until.Sub(first.At)))
 		if b.write(first.Phase.Word()); !b.Inside {
 			b.Text = ""
 		}
@@ -43,7 +43,7 @@ func (a Application) executorsOverTime() drawing {
 	for _, m := range a.Moments {
 		x, bottom := s.x(m.At), axisHeight+stackHeight
 		w := max(0, min(s.x(m.At.Add(a.Every)), width)-x)
-		title := duration(m.At.Sub(a.Started)) + ": " + inStates(m)
+		title := duration(m.At.Sub(a.Begin())) + ": " + inStates(m)
 		for _, state := range platform.ExecutorStates() {
 			if n := m.Executors[state]; n > 0 {
 				h := n / most * stackHeight

@@ -73,8 +73,23 @@ func cases() map[string]report.Application {
 	running.Ended, running.Outcome = time.Time{}, "Not ended, or its driver was killed"
 	failed := crowded()
 	failed.Outcome, failed.Failed, failed.Cause = "Failed", true, "java.lang.OutOfMemoryError: Java heap space\n\tat <init>"
+	killed := crowded()
+	killed.Outcome, killed.Failed, killed.Ended = "Killed", true, time.Time{}
+	streaming := crowded() // by its metrics: it has no history before its end
+	streaming.Live, streaming.Outcome, streaming.Ended = true, "Running", time.Time{}
+	streaming.Jobs, streaming.Stages, streaming.Executors, streaming.Runs = nil, nil, nil, nil
+	streaming.Since, streaming.Wall, streaming.Every = began.AddDate(0, 0, 29), 24*time.Hour, 24*time.Minute
+	streaming.Moments = nil
+	for i := range 60 {
+		streaming.Moments = append(streaming.Moments, report.Moment{
+			At: streaming.Since.Add(time.Duration(i) * streaming.Every), Phase: platform.Phases()[i%len(platform.Phases())],
+			Executors: map[string]float64{"active": float64(i % 5), "idle": 1},
+		})
+	}
+	stepless := crowded() // of a notebook
+	stepless.Step, stepless.Queue, stepless.TraceID, stepless.Attempt = "", "", "", ""
 	return map[string]report.Application{
-		"crowded": crowded(), "running": running, "failed": failed,
+		"crowded": crowded(), "running": running, "failed": failed, "killed": killed, "streaming": streaming, "stepless": stepless,
 		"empty": {ID: "application_1700000000000_0002", Outcome: "Ended"},
 	}
 }
@@ -104,6 +119,8 @@ func TestVerdictAndNextSteps(t *testing.T) {
 	require.Equal(t, "Succeeded after 10 min. Skewed tasks cost up to 1 min (10 %).", all["crowded"].Verdict())
 	require.Equal(t, "Failed after 10 min: java.lang.OutOfMemoryError: Java heap space\n\tat <init>", all["failed"].Verdict())
 	require.Equal(t, "Ended. Nothing was beyond a rule's limit.", all["empty"].Verdict())
+	require.Equal(t, "Killed after 10 min. Skewed tasks cost up to 1 min (10 %).", all["killed"].Verdict())
+	require.Equal(t, "Running; of the last 24 h. Skewed tasks cost up to 1 min (10 %).", all["streaming"].Verdict())
 	require.Len(t, all["crowded"].Next(), report.NextSteps)
 	page := render(t, all["crowded"], "https://example.com/project/")
 	require.Contains(t, page, `href="https://example.com/project/docs/recipes/troubleshoot/data-skew-diagnosis.md"`)

@@ -23,10 +23,17 @@ type Query struct {
 	CoreHours string
 }
 
-// What In replaces in expressions.
+// What rendering replaces in expressions.
 const (
 	scopeMarker  = "$scope"
 	windowMarker = "$window"
+	sumMarker    = "$sum" // the function that reads what adds up from an application's start
+)
+
+// The functions for sumMarker: all since the start, or what the window adds to it.
+const (
+	sinceStart   = "last_over_time"
+	withinWindow = "increase_pure" // of VictoriaMetrics; it counts what a new series begins with
 )
 
 // LiveWindow is how old a last value may be where what runs now is asked: metrics arrive every
@@ -43,16 +50,28 @@ func (q Query) In(matchers, window string) Query {
 }
 
 func render(expression, matchers, window string) string {
+	return renderSums(expression, matchers, window, sinceStart)
+}
+
+func renderSums(expression, matchers, window, sum string) string {
 	if matchers != "" {
 		matchers = "," + matchers
 	}
-	return strings.NewReplacer(","+scopeMarker, matchers, windowMarker, window).Replace(expression)
+	return strings.NewReplacer(","+scopeMarker, matchers, windowMarker, window, sumMarker, sum).Replace(expression)
 }
 
 // Found selects the applications in which the rule finds something: what it cost so far, in
 // seconds or, with the basis core, in core-hours; the value where the cost is unknown. It is
 // empty for a rule without a query. What cost less than a warning by Severities is not found.
-func (r Rule) Found(matchers, window string) string {
+func (r Rule) Found(matchers, window string) string { return r.found(matchers, window, sinceStart) }
+
+// FoundWithin is Found of what applications did within the window alone, such as 1d. It is for
+// applications that run for longer than that, such as those of Spark Structured Streaming.
+func (r Rule) FoundWithin(matchers, window string) string {
+	return r.found(matchers, window, withinWindow)
+}
+
+func (r Rule) found(matchers, window, sum string) string {
 	if r.Query == (Query{}) {
 		return ""
 	}
@@ -76,7 +95,7 @@ func (r Rule) Found(matchers, window string) string {
 	case r.Query.CoreHours != "":
 		found = fmt.Sprintf("(%s) >= %v and %s (%s)", r.Query.CoreHours, least.CoreHours, onKey, beyond)
 	}
-	return render(found, matchers, window)
+	return renderSums(found, matchers, window, sum)
 }
 
 // Wall is the applications' wall-clock time, in seconds.
@@ -91,17 +110,24 @@ const (
 // latest selects the last values of a metric. Every selector has a matcher, so that one of a
 // scope can follow.
 func latest(metric string, matchers ...string) string {
+	return selected("last_over_time", metric, matchers)
+}
+
+// summed selects the values of a metric that adds up.
+func summed(metric string, matchers ...string) string { return selected(sumMarker, metric, matchers) }
+
+func selected(function, metric string, matchers []string) string {
 	matchers = append([]string{`spark_app_id!=""`}, matchers...)
-	return fmt.Sprintf("last_over_time(%s{%s,%s}[%s])", metric, strings.Join(matchers, ","), scopeMarker, windowMarker)
+	return fmt.Sprintf("%s(%s{%s,%s}[%s])", function, metric, strings.Join(matchers, ","), scopeMarker, windowMarker)
 }
 
 // counted adds up a counter of applications.
 func counted(metric string, matchers ...string) string {
-	return "sum " + key + " (" + latest(metric, matchers...) + ")"
+	return "sum " + key + " (" + summed(metric, matchers...) + ")"
 }
 
-// gauged takes the largest of an application's gauges: a driver that YARN restarted has two.
-func gauged(metric string) string { return "max " + key + " (" + latest(metric) + ")" }
+// gauged takes the largest of an application's times: a driver that YARN restarted has two.
+func gauged(metric string) string { return "max " + key + " (" + summed(metric) + ")" }
 
 // wall is the wall clock, and working the phases in which tasks ran; in seconds.
 var (
@@ -163,7 +189,7 @@ func skewed() Query {
 // largestReads is the 95th percentile of what tasks read of shuffles. Histograms have buckets of
 // Prometheus (le), whichever store keeps them.
 func largestReads() Query {
-	buckets := "sum by (cluster, spark_app_id, le) (" + latest("spark_task_shuffle_read_bytes_bucket") + ")"
+	buckets := "sum by (cluster, spark_app_id, le) (" + summed("spark_task_shuffle_read_bytes_bucket") + ")"
 	return Query{Value: "histogram_quantile(0.95, " + buckets + ")"}
 }
 

@@ -161,6 +161,42 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// An application that runs for longer than the window is judged by what it did within it.
+func TestLiveWithin(t *testing.T) {
+	const before, window = 1e5, "1h" // seconds, bytes and tasks
+	store, now := storetest.Metrics(t), time.Now()
+	var body strings.Builder
+	add := func(application string, all samples, grew time.Duration) {
+		for series, value := range all {
+			name, labels, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
+			for ago := 90 * time.Minute; ago >= 0; ago -= time.Minute {
+				sample := value
+				if !strings.HasSuffix(name, "_ratio") && !strings.Contains(labels, `le="`) {
+					sample = before
+				} else if strings.Contains(labels, `le="`) {
+					sample = 0
+				}
+				if ago <= grew && !strings.HasSuffix(name, "_ratio") {
+					sample += value
+				}
+				fmt.Fprintf(&body, "%s{cluster=\"j-1\",spark_app_id=%q,%s} %v %d\n", name, application, labels, sample, now.Add(-ago).UnixMilli())
+			}
+		}
+	}
+	cases := liveCases()
+	for id, c := range cases {
+		add(string(id), c.at, 30*time.Minute)
+		add(string(id)+": earlier", c.at, 70*time.Minute)
+	}
+	storetest.Post(t, store+"/api/v1/import/prometheus", "text/plain", []byte(body.String()))
+	storetest.Get(t, store+"/internal/force_flush")
+	for id, c := range cases {
+		found := asked(t, store, rules.Get(id).FoundWithin("", window), now)
+		require.InDelta(t, c.want, found[string(id)], 1e-6, id)
+		require.NotContains(t, found, string(id)+": earlier")
+	}
+}
+
 // asked returns the answer to an instant query, by application.
 func asked(t *testing.T, store, expression string, at time.Time) map[string]float64 {
 	t.Helper()

@@ -71,7 +71,13 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 	if !sent || len(steps[0].Phases) == 0 {
 		return report.Application{}, fmt.Errorf("application %s: %w%s", id, errNotInTables, s.whenRead(ctx, id))
 	}
-	if err := s.addVerdicts(ctx, steps, liveWindow); err != nil {
+	long := !steps[0].Phases[0].Ended && steps[0].Phases[0].wall() > liveWindow.Seconds()
+	if long {
+		err = s.ofLastDay(ctx, &steps[0].Phases[0])
+	} else {
+		err = s.addVerdicts(ctx, steps, liveWindow)
+	}
+	if err != nil {
 		return report.Application{}, fmt.Errorf("application %s: %w", id, err)
 	}
 	of := steps[0].Phases[0]
@@ -92,6 +98,9 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 		}
 	}
 	addFindings(&page, *of.Verdict)
+	if long {
+		page.Since = seen.Add(-page.Wall)
+	}
 	return page, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,4 +133,39 @@ func TestPageFromMetrics(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &page))
 	require.Regexp(t, `the profiler: reads cluster j-1 (now|in \d+s)`, page.Missing[0])
 	require.Equal(t, rules.Critical, page.Findings[0].Severity)
+}
+
+// A stream, which never ends, has a page of its last day.
+func TestPageOfAStream(t *testing.T) {
+	metrics := storetest.DefaultMetrics(t)
+	const id, day, earlier = "application_1700000000000_0008", 24 * time.Hour, 240 * time.Hour
+	const labels = `{cluster="j-1",host_name="ip-1",spark_app_id="` + id + `"}`
+	var lines []string
+	for ago := 26 * time.Hour; ago >= 0; ago -= 5 * time.Minute {
+		at, wait := time.Now().Add(-ago).UnixMilli(), max(0, day-ago)/4
+		all := map[string]float64{
+			platform.MetricSparkWall: (earlier + 26*time.Hour - ago).Seconds(), platform.MetricPhaseApproximate: 0,
+			platform.MetricApplicationEnded: 0, platform.PhaseResourceWait.Metric(): wait.Seconds(), "spark_resource_wait_seconds": wait.Seconds(),
+			platform.PhaseCompute.Metric(): (earlier + 26*time.Hour - ago - wait).Seconds(),
+		}
+		for name, value := range all {
+			lines = append(lines, fmt.Sprintf("%s%s %v %d", name, labels, value, at))
+		}
+	}
+	storetest.Post(t, metrics+"/api/v1/import/prometheus", "text/plain", []byte(strings.Join(lines, "\n")+"\n"))
+	storetest.Get(t, metrics+"/internal/force_flush")
+	url, access := serve(t, config(t, metrics))
+	_, text := get(t, access, url+status.ApplicationsPath+"/"+id, platform.StatusUser, password)
+	var page report.Application
+	require.NoError(t, json.Unmarshal([]byte(text), &page), text)
+	require.InDelta(t, day.Hours(), page.Wall.Hours(), 0.1)
+	require.WithinDuration(t, time.Now().Add(-day), page.Since, 10*time.Minute)
+	require.WithinDuration(t, time.Now().Add(-earlier-26*time.Hour), page.Started, 10*time.Minute)
+	require.Regexp(t, `^Running, or its driver was killed; of the last 24 h. Waiting for resources cost up to 5 h 59 min \(24.9 %\)`, page.Verdict())
+	shares := map[platform.Phase]float64{}
+	for _, phase := range page.Phases {
+		shares[phase.Phase] = phase.Share
+	}
+	require.InDelta(t, 0.25, shares[platform.PhaseResourceWait], 0.01)
+	require.InDelta(t, 0.75, shares[platform.PhaseCompute], 0.01)
 }

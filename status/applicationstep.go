@@ -24,8 +24,14 @@ type shownApplication struct {
 // readApplication makes the page of an application: from the tables, or from its metrics as long
 // as nobody has read its history. EMR and the step's log say how it ended, and why.
 func (s Source) readApplication(ctx context.Context, id string, absent map[platform.Workload]string) (shown shownApplication, err error) {
-	if shown.page, err = s.inTables(ctx, id); errors.Is(err, errNotInTables) {
+	shown.page, err = s.inTables(ctx, id)
+	switch {
+	case errors.Is(err, errNotInTables):
 		shown.page, err = s.live(ctx, id)
+	case err == nil && shown.page.Ended.IsZero():
+		if live, of := s.live(ctx, id); of == nil && !live.Since.IsZero() {
+			shown.page = live // the tables judge all of a stream's time
+		}
 	}
 	if err != nil {
 		return shown, err

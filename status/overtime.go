@@ -20,7 +20,7 @@ const (
 // addMoments adds what an application's metrics say over its time: its phase, and its executors by
 // state. The event log has neither; metrics that have expired leave both out.
 func (s Source) addMoments(ctx context.Context, page *report.Application) error {
-	from, to := page.Started, page.Ended
+	from, to := page.Begin(), page.Ended
 	if to.IsZero() {
 		to = time.Now()
 	}

@@ -54,10 +54,19 @@ const RuleLabel = "rule"
 // The ids are in it once, as a template of MetricsQL: VictoriaMetrics refuses queries of more than
 // 16 KiB (-search.maxQueryLen).
 func Query(applications []string, window string) string {
+	return query(applications, window, rules.Rule.Found)
+}
+
+// QueryWithin is Query of what the applications did within the window alone.
+func QueryWithin(applications []string, window string) string {
+	return query(applications, window, rules.Rule.FoundWithin)
+}
+
+func query(applications []string, window string, found func(r rules.Rule, matchers, window string) string) string {
 	const matchers = "these"
 	var all []string
 	for _, rule := range rules.All() {
-		if expression := rule.Found(matchers, window); expression != "" {
+		if expression := found(rule, matchers, window); expression != "" {
 			all = append(all, fmt.Sprintf("label_set(max by (%s) (%s), %q, %q)", platform.SparkAppID.Metric(), expression, RuleLabel, rule.ID))
 		}
 	}
