@@ -158,12 +158,15 @@ func awaitStable(t *testing.T, limit testenv.Limit, count func() int) {
 func (c *cloud) fail(t *testing.T, o outage) {
 	t.Helper()
 	var pids []int
-	for pid, line := range c.processes(t) {
-		if strings.HasPrefix(line, o.program+" ") || strings.Contains(line, "/"+o.program+" ") {
-			pids = append(pids, pid)
+	// What was killed several times in a row waits before it starts again, up to half a minute.
+	testenv.Eventually(t, func() bool {
+		for pid, line := range c.processes(t) {
+			if strings.HasPrefix(line, o.program+" ") || strings.Contains(line, "/"+o.program+" ") {
+				pids = append(pids, pid)
+			}
 		}
-	}
-	require.NotEmptyf(t, pids, "processes of %s", o.name)
+		return len(pids) > 0
+	}, testenv.Start, time.Second, "processes of %s", o.name)
 	if o.away > 0 {
 		for _, pid := range pids {
 			require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
