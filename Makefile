@@ -6,7 +6,7 @@ export GOFLAGS := $(shell cat platform/compiler.flags)
 BUILD := GOGC=400 go build -buildvcs=false -ldflags "-s -w"
 # A Python environment for the tests of EMR's API and of the tables' SQL; DuckDB needs
 # pytz for timestamps.
-PYTHON_PACKAGES := boto3==1.40.45 duckdb==2.0.0 pytz==2025.2
+PYTHON_PACKAGES := boto3==1.40.45 duckdb==2.0.0 pytz==2025.2 mcp==2.3.0
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python-$(shell echo $(PYTHON_PACKAGES) | sha256sum | cut -c1-8)
 # The linters, built from their own module (toolchain/lint) into the cache. Without
 # the project's flags, which turn inlining off: they run often.

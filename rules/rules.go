@@ -20,11 +20,17 @@ func All() []Rule {
 
 // Get returns a rule. It panics if there is none with the id.
 func Get(id ID) Rule {
-	rule, ok := table[id]
+	rule, ok := Find(id)
 	if !ok {
 		panic(fmt.Sprintf("no rule %q", id))
 	}
 	return rule
+}
+
+// Find returns a rule; ok is false if there is none with the id, which may be of a newer version.
+func Find(id ID) (rule Rule, ok bool) {
+	rule, ok = table[id]
+	return rule, ok
 }
 
 var table = func() map[ID]Rule {

@@ -56,7 +56,7 @@ func Needed(table tables.Name) []string { return columns[table] }
 // Metrics are the metrics of operators that Judge needs.
 func Metrics() map[string]bool {
 	return map[string]bool{
-		filesRead: true, bytesRead: true, filesWritten: true, bytesWritten: true, commitTime: true, dataSize: true, outputRows: true,
+		FilesRead: true, BytesRead: true, FilesWritten: true, BytesWritten: true, commitTime: true, DataSize: true, OutputRows: true,
 		pythonTime: true,
 	}
 }

@@ -14,13 +14,13 @@ import (
 // Metrics of operators, in Spark's words (SQLMetrics, BasicWriteJobStatsTracker,
 // PythonSQLMetrics).
 const (
-	filesRead    = "number of files read"
-	bytesRead    = "size of files read"
-	filesWritten = "number of written files"
-	bytesWritten = "written output"
+	FilesRead    = "number of files read"
+	BytesRead    = "size of files read"
+	FilesWritten = "number of written files"
+	BytesWritten = "written output"
 	commitTime   = "job commit time"
-	dataSize     = "data size"
-	outputRows   = "number of output rows"
+	DataSize     = "data size"
+	OutputRows   = "number of output rows"
 	pythonTime   = "time to run Python workers"
 )
 
@@ -127,7 +127,7 @@ func (a *application) operator(x *execution, node *tables.SQLNode) {
 // inexact are metrics whose values are null if the REST API rounds them, with the rule that
 // needs each.
 var inexact = map[string]rules.ID{
-	bytesRead: rules.SmallFilesRead, bytesWritten: rules.SmallFilesWritten, commitTime: rules.SlowCommit, pythonTime: rules.PythonUDF,
+	BytesRead: rules.SmallFilesRead, BytesWritten: rules.SmallFilesWritten, commitTime: rules.SlowCommit, pythonTime: rules.PythonUDF,
 }
 
 func anyOperator(string) bool { return true }
@@ -184,11 +184,11 @@ func smallFiles(a *application, x *execution, id rules.ID, o operator, files, by
 
 func smallFilesRead(a *application, x *execution) {
 	for _, o := range x.operators {
-		f := smallFiles(a, x, rules.SmallFilesRead, o, filesRead, bytesRead)
+		f := smallFiles(a, x, rules.SmallFilesRead, o, FilesRead, BytesRead)
 		if f == nil {
 			continue
 		}
-		f.Summary = fmt.Sprintf("%q of %s read %s files of %s on average.", o.name, x.name(), count(o.metrics[filesRead]), size(*f.Value))
+		f.Summary = fmt.Sprintf("%q of %s read %s files of %s on average.", o.name, x.name(), count(o.metrics[FilesRead]), size(*f.Value))
 		f.Advice = "Compact the source (write it again with fewer, larger files, or OPTIMIZE a table format), at best where it is written."
 		a.found.add(f)
 	}
@@ -196,21 +196,21 @@ func smallFilesRead(a *application, x *execution) {
 
 func smallFilesWritten(a *application, x *execution) {
 	for _, o := range x.operators {
-		a.filesWritten(x, o, false)
+		a.FilesWritten(x, o, false)
 	}
 }
 
-// filesWritten judges the size of the files that an operator wrote; estimated if it is that of
+// FilesWritten judges the size of the files that an operator wrote; estimated if it is that of
 // what their tasks read.
-func (a *application) filesWritten(x *execution, o operator, estimated bool) {
-	f := smallFiles(a, x, rules.SmallFilesWritten, o, filesWritten, bytesWritten)
+func (a *application) FilesWritten(x *execution, o operator, estimated bool) {
+	f := smallFiles(a, x, rules.SmallFilesWritten, o, FilesWritten, BytesWritten)
 	if f == nil {
 		return
 	}
-	f.Summary = fmt.Sprintf("%q of %s wrote %s files of %s on average.", o.name, x.name(), count(o.metrics[filesWritten]), size(*f.Value))
+	f.Summary = fmt.Sprintf("%q of %s wrote %s files of %s on average.", o.name, x.name(), count(o.metrics[FilesWritten]), size(*f.Value))
 	if estimated {
 		f.Summary = fmt.Sprintf("%q of %s wrote %s files, for each of which its tasks read %s. Spark does not know the sizes of files that "+
-			"S3A's magic committer completes.", o.name, x.name(), count(o.metrics[filesWritten]), size(*f.Value))
+			"S3A's magic committer completes.", o.name, x.name(), count(o.metrics[FilesWritten]), size(*f.Value))
 	}
 	f.Advice = "Add the hint /*+ REBALANCE(columns) */ with the partition columns, or call repartition by them, before the write; each " +
 		"task writes a file per partition that it has rows of. spark.sql.maxRecordsPerFile only makes files smaller."
@@ -242,12 +242,12 @@ func largeBroadcasts(a *application, x *execution) {
 		if !strings.HasPrefix(o.name, "BroadcastExchange") || !x.enough(a, rules.LargeBroadcast) {
 			continue
 		}
-		bytes := float64(o.metrics[dataSize])
+		bytes := float64(o.metrics[DataSize])
 		f := ofSQL(rules.LargeBroadcast, x, bytes)
 		if f == nil {
 			continue
 		}
-		x.cite(f, o, dataSize)
+		x.cite(f, o, DataSize)
 		f.Summary = fmt.Sprintf("%s broadcast %s: the driver collects it, and each executor holds a copy.", x.name(), size(bytes))
 		f.Advice = "Remove the query's broadcast hint, or filter that side first."
 		a.change(f, "spark.sql.autoBroadcastJoinThreshold", "")
@@ -269,16 +269,16 @@ func source(name string) bool {
 func crossJoins(a *application, x *execution) {
 	rule := rules.Get(rules.CrossJoin)
 	for _, o := range x.operators {
-		rows := float64(o.metrics[outputRows])
+		rows := float64(o.metrics[OutputRows])
 		if !crossed(o.name) || rows < rule.Floor(rules.MinRows) || !x.enough(a, rules.CrossJoin) {
 			continue
 		}
-		scanned := x.sum(outputRows, source)
+		scanned := x.sum(OutputRows, source)
 		f := ofSQL(rules.CrossJoin, x, rows/float64(max(1, scanned)))
 		if f == nil {
 			continue
 		}
-		x.cite(f, o, outputRows)
+		x.cite(f, o, OutputRows)
 		f.Summary = fmt.Sprintf("A %s of %s returned %s rows; the execution scanned %s.", o.name, x.name(), count(int64(rows)), count(scanned))
 		f.Advice = "Add an equality condition to the join. For ranges (dates, intervals), add a column with the day or bucket to both sides, " +
 			"and join on it first."
@@ -289,8 +289,8 @@ func crossJoins(a *application, x *execution) {
 // unsized reports whether an operator wrote many files of which Spark knows no size: S3A's magic
 // committer completes them after the task has asked.
 func (a *application) unsized(x *execution, o operator) bool {
-	written, measured := o.metrics[bytesWritten]
-	return measured && written == 0 && float64(o.metrics[filesWritten]) > rules.Get(rules.SmallFilesWritten).Floor(rules.MinFiles) &&
+	written, measured := o.metrics[BytesWritten]
+	return measured && written == 0 && float64(o.metrics[FilesWritten]) > rules.Get(rules.SmallFilesWritten).Floor(rules.MinFiles) &&
 		x.enough(a, rules.SmallFilesWritten)
 }
 
@@ -303,8 +303,8 @@ func (a *application) smallOutput(x *execution, stages map[int64]bool) {
 	}
 	for _, o := range x.operators {
 		if a.unsized(x, o) {
-			o.metrics[bytesWritten] = cmp.Or(all.written, all.read)
-			a.filesWritten(x, o, all.written == 0)
+			o.metrics[BytesWritten] = cmp.Or(all.written, all.read)
+			a.FilesWritten(x, o, all.written == 0)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func Read[T any, P interface {
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
-	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f), Selection{})
+	return rowsOf(ctx, l.store, name, l.find(ctx, name, f), readObject[T])
 }
 
 // Missing yields the rows of table completeness of attempts that the filter selects and that
@@ -150,7 +150,7 @@ func Missing(ctx context.Context, l *Lake, f Filter) iter.Seq2[tables.Completene
 				}
 			}
 		}
-		rowsOf[tables.Completeness](ctx, l.store, name, unread, Selection{})(yield)
+		rowsOf(ctx, l.store, name, unread, readObject[tables.Completeness])(yield)
 	}
 }
 
@@ -177,22 +177,27 @@ func ReadSelected[T any, P interface {
 	*T
 	tables.Row
 }](ctx context.Context, h *Held, s Selection) iter.Seq2[T, error] {
-	name := tables.Table(P(nil))
-	return rowsOf[T](ctx, h.store, name, func(yield func(string, error) bool) {
-		if o, ok := h.Objects[name]; ok {
-			yield(h.prefix+o.Key, nil)
-		}
-	}, s)
-}
-
-// rowsOf yields the rows of a table's objects.
-func rowsOf[T any](
-	ctx context.Context, store Store, name tables.Name, keys iter.Seq2[string, error], s Selection,
-) iter.Seq2[T, error] {
-	read := readObject[T]
+	name, read := tables.Table(P(nil)), readObject[T]
 	if len(s.Columns) > 0 {
 		read = func(content *fetched, yield func(T, error) bool) error { return readSelected(content, s, yield) }
 	}
+	return rowsOf(ctx, h.store, name, h.keys(name), read)
+}
+
+// keys yields the key of a table's object, if there is one.
+func (h *Held) keys(name tables.Name) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if o, ok := h.Objects[name]; ok {
+			yield(h.prefix+o.Key, nil)
+		}
+	}
+}
+
+// rowsOf yields the rows of a table's objects. read passes on those of one object.
+func rowsOf[T any](
+	ctx context.Context, store Store, name tables.Name, keys iter.Seq2[string, error],
+	read func(content *fetched, yield func(T, error) bool) error,
+) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for content, err := range fetchAhead(ctx, store, keys) {
 			if err == nil {

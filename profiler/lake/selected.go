@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"strings"
 
@@ -13,12 +14,19 @@ import (
 // readSelected yields the selected rows of an object. It reads column by column: parquet-go's
 // rows take several times as long, which matters for an application of many stages.
 func readSelected[T any](content *fetched, s Selection, yield func(T, error) bool) error {
+	var row T
+	return readColumns(content, s, reflect.ValueOf(&row).Elem(), func() bool { return yield(row, nil) })
+}
+
+// readColumns sets a row, a struct of the table's type, to each selected row of an object, and
+// calls take after each. It returns errStop if take wants no more.
+func readColumns(content *fetched, s Selection, row reflect.Value, take func() bool) error {
 	file, err := openFile(content.content(), content.size, content.key)
 	if err != nil {
 		return err
 	}
 	for _, group := range file.RowGroups() {
-		if err := readGroup(file.Schema(), group, s, yield); err != nil {
+		if err := readGroup(file.Schema(), group, s, row, take); err != nil {
 			if errors.Is(err, errStop) {
 				return err
 			}
@@ -28,10 +36,9 @@ func readSelected[T any](content *fetched, s Selection, yield func(T, error) boo
 	return nil
 }
 
-// readGroup yields the selected rows of a row group.
-func readGroup[T any](schema *parquet.Schema, group parquet.RowGroup, s Selection, yield func(T, error) bool) error {
-	var row T
-	columns, where := columnsOf(reflect.ValueOf(&row).Elem(), schema, group, s)
+// readGroup reads the selected rows of a row group.
+func readGroup(schema *parquet.Schema, group parquet.RowGroup, s Selection, row reflect.Value, take func() bool) error {
+	columns, where := columnsOf(row, schema, group, s)
 	defer func() {
 		for _, c := range columns {
 			_ = c.pages.Close()
@@ -46,7 +53,7 @@ func readGroup[T any](schema *parquet.Schema, group parquet.RowGroup, s Selectio
 		if where != nil && !s.Texts[where.text] {
 			continue
 		}
-		if !yield(row, nil) {
+		if !take() {
 			return errStop
 		}
 	}
@@ -71,10 +78,8 @@ const valuesAhead = 256
 // if the type of the row has no such column.
 func columnsOf(row reflect.Value, schema *parquet.Schema, group parquet.RowGroup, s Selection) (columns []*column, where *column) {
 	fields := map[string][]int{}
-	for _, field := range reflect.VisibleFields(row.Type()) {
-		if name, _, _ := strings.Cut(field.Tag.Get("parquet"), ","); !field.Anonymous && name != "" {
-			fields[name] = field.Index
-		}
+	for field, name := range columnFields(row.Type()) {
+		fields[name] = field.Index
 	}
 	for _, name := range s.Columns {
 		index, known := fields[name]
@@ -95,6 +100,18 @@ func columnsOf(row reflect.Value, schema *parquet.Schema, group parquet.RowGroup
 		}
 	}
 	return columns, where
+}
+
+// columnFields yields the fields of a row's type that are columns, with the columns' names.
+func columnFields(row reflect.Type) iter.Seq2[reflect.StructField, string] {
+	return func(yield func(reflect.StructField, string) bool) {
+		for _, field := range reflect.VisibleFields(row) {
+			name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+			if !field.Anonymous && name != "" && !yield(field, name) {
+				return
+			}
+		}
+	}
 }
 
 // next returns the next value without taking it; io.EOF after the last one.

@@ -48,7 +48,7 @@ func Of(ctx context.Context, l *lake.Lake, id string) (report.Application, error
 		Wall: milliseconds(known(row.DurationMillis)), Step: text(row.StepID), Queue: text(row.Queue), TraceID: text(row.TraceID),
 		CoreHours: float64(known(row.CoreMillis)) / time.Hour.Seconds() / 1e3,
 	}}
-	b.page.Outcome, b.page.Failed = outcome(row)
+	b.page.Outcome, b.page.Failed = Outcome(row)
 	for _, add := range []func(context.Context) error{b.phases, b.findings, b.jobs, b.stages, b.executors, b.completeness, b.runs} {
 		if err := add(ctx); err != nil {
 			return report.Application{}, fmt.Errorf("make the page of application %s: %w", row.ApplicationID, err)
@@ -128,8 +128,8 @@ func (b *builder) phases(ctx context.Context) error {
 func (b *builder) findings(ctx context.Context) error {
 	seen := map[rules.ID]bool{}
 	err := each(ctx, b, func(row tables.Finding) {
-		rule := rules.Get(rules.ID(row.Finding))
-		if rule.ID == "" {
+		rule, known := rules.Find(rules.ID(row.Finding))
+		if !known {
 			return // of a newer version
 		}
 		seen[rule.ID] = true
@@ -214,7 +214,7 @@ func (b *builder) runs(ctx context.Context) error {
 	}
 	slices.SortStableFunc(rows, func(x, y tables.Application) int { return cmp.Compare(x.StartTime, y.StartTime) })
 	for _, row := range rows[max(0, len(rows)-mostRuns):] {
-		words, failed := outcome(row)
+		words, failed := Outcome(row)
 		b.page.Runs = append(b.page.Runs, report.Run{
 			ID: row.ApplicationID, Started: at(row.StartTime), Wall: milliseconds(known(row.DurationMillis)), Outcome: words, Failed: failed,
 			This: row.Attempt == b.row.Attempt,
@@ -223,8 +223,8 @@ func (b *builder) runs(ctx context.Context) error {
 	return nil
 }
 
-// outcome says in words how an application ended.
-func outcome(row tables.Application) (words string, failed bool) {
+// Outcome says in words how an application ended.
+func Outcome(row tables.Application) (words string, failed bool) {
 	switch {
 	case row.Outcome != nil:
 		words = strings.ToUpper((*row.Outcome)[:1]) + (*row.Outcome)[1:]

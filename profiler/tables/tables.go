@@ -120,6 +120,25 @@ type Column struct {
 	Doc      string `json:"doc"`
 }
 
+// Timestamp is the type of columns that are times.
+const Timestamp = "TIMESTAMP"
+
+// Unit is the unit of a column's numbers: ms, ns, bytes or percent, "" for others. The column's
+// own description says it.
+func (c Column) Unit() string {
+	if c.Type != "BIGINT" && c.Type != "DOUBLE" && c.Type != "BIGINT[]" && c.Type != "DOUBLE[]" {
+		return ""
+	}
+	for _, unit := range []struct{ words, name string }{
+		{"nanoseconds", "ns"}, {"milliseconds", "ms"}, {"bytes", "bytes"}, {"0 to 100", "percent"},
+	} {
+		if strings.Contains(c.Doc, unit.words) {
+			return unit.name
+		}
+	}
+	return ""
+}
+
 // Columns lists the table's columns in their order.
 func (d Definition) Columns() []Column { return columns(d.Type) }
 
@@ -152,7 +171,7 @@ func sqlType(t reflect.Type, options string) string {
 		return "VARCHAR"
 	}
 	if strings.Contains(options, "timestamp") {
-		return "TIMESTAMP"
+		return Timestamp
 	}
 	return "BIGINT"
 }

@@ -10,20 +10,15 @@ import (
 
 // DescribeIn names the table whose columns to list.
 type DescribeIn struct {
+	Page
+
 	Table string `json:"table,omitempty" jsonschema:"table whose columns to list; by default all tables are listed without columns"`
 }
 
-// DescribeOut describes tables.
-type DescribeOut struct {
-	Tables []Table `json:"tables"`
-	Total  int     `json:"total" jsonschema:"how many tables there are"`
-	Rules  string  `json:"rules" jsonschema:"rules that apply to all tables"`
-}
-
-// Table describes a table.
+// Table describes a table, or with a column of it.
 type Table struct {
-	Name    string   `json:"name"`
-	Rows    string   `json:"rows" jsonschema:"meaning of its rows"`
+	Table   string   `json:"table"`
+	Meaning string   `json:"meaning" jsonschema:"of its rows"`
 	Key     []string `json:"key" jsonschema:"columns that identify a row"`
 	Columns []Column `json:"columns,omitempty"`
 }
@@ -31,25 +26,25 @@ type Table struct {
 // Column describes a column.
 type Column struct {
 	Name     string `json:"name"`
-	Type     string `json:"type"`
+	Type     string `json:"type" jsonschema:"of SQL"`
 	Nullable bool   `json:"nullable"`
 	Meaning  string `json:"meaning"`
 }
 
-const rules = "Times are UTC. A value that a source does not know is null, never 0. Ids of jobs, stages and SQL executions repeat across " +
+const tableRules = "Times are UTC. A value that a source does not know is null, never 0. Ids of jobs, stages and SQL executions repeat across " +
 	"applications and attempts: join also on cluster_id, application_id and attempt_id. dt is the UTC date on which the application " +
 	"started, or the cluster was created."
 
-func (answers) describe(_ context.Context, _ *progress, in DescribeIn) (DescribeOut, error) {
-	all := tables.All()
-	out := DescribeOut{Tables: []Table{}, Total: len(all), Rules: rules}
+func (answers) describe(_ context.Context, _ *progress, in *DescribeIn) (Answer[Table], error) {
+	out := Answer[Table]{Verdict: tableRules}
 	var names []string
-	for _, d := range all {
+	var rows []placed[Table]
+	for i, d := range tables.All() {
 		names = append(names, string(d.Name))
 		if in.Table != "" && in.Table != string(d.Name) {
 			continue
 		}
-		t := Table{Name: string(d.Name), Rows: d.Doc, Key: []string{"cluster_id"}}
+		t := Table{Table: string(d.Name), Meaning: d.Doc, Key: []string{"cluster_id"}}
 		if d.Scope == tables.OfAttempt {
 			t.Key = append(t.Key, "application_id", "attempt_id")
 		}
@@ -59,10 +54,10 @@ func (answers) describe(_ context.Context, _ *progress, in DescribeIn) (Describe
 				t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Meaning: c.Doc})
 			}
 		}
-		out.Tables = append(out.Tables, t)
+		rows = append(rows, at(t, 0, numbered(int64(i))))
 	}
-	if len(out.Tables) == 0 {
+	if len(rows) == 0 {
 		return out, fmt.Errorf("table %q: must be one of %s", in.Table, strings.Join(names, ", "))
 	}
-	return out, nil
+	return out, fill(&out, rows, &in.Page)
 }

@@ -1,6 +1,16 @@
 package tools
 
-import "time"
+import (
+	"io"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
 
 // SetNow replaces the clock of FromSource's rows.
 func SetNow(rows Rows, now func() time.Time) { rows.(*inSource).now = now }
+
+// NewAt is New at another time.
+func NewAt(rows Rows, log io.Writer, now time.Time) *mcp.Server {
+	return newServer(rows, log, func() time.Time { return now })
+}

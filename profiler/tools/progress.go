@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // notifyInterval is the time between progress notifications. Faster answers send none.
@@ -70,15 +68,4 @@ func (p *progress) notify(ctx context.Context, req *mcp.CallToolRequest) (stop f
 		close(answered)
 		notifier.Wait() // no notification may follow the result
 	}
-}
-
-// counted passes rows on and counts them.
-type counted struct {
-	tables.Sink
-	progress *progress
-}
-
-func (c counted) Put(row tables.Row) error {
-	c.progress.row()
-	return c.Sink.Put(row)
 }

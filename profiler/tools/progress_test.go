@@ -13,27 +13,24 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
-// slowRows has an application with three stages, and takes this time for each row.
-type slowRows time.Duration
+// slowRows takes this time for the list of applications, and for each application.
+type slowRows struct {
+	tools.Rows
 
-func (s slowRows) Applications(context.Context, lake.Filter) iter.Seq2[tables.Application, error] {
-	return func(yield func(tables.Application, error) bool) {
-		time.Sleep(time.Duration(s))
-		yield(tables.Application{Attempt: tables.Attempt{ApplicationID: application}}, nil)
-	}
+	each time.Duration
 }
 
-func (s slowRows) Attempt(_ context.Context, _ tables.Attempt, sink tables.Sink) error {
-	for n := range int64(3) {
-		time.Sleep(time.Duration(s))
-		row := &tables.StageRow{Stage: tables.Stage{StageID: n}, SubmissionTime: 1}
-		if err := sink.Put(row); err != nil {
-			return err
-		}
-	}
-	return nil
+func (s slowRows) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
+	time.Sleep(s.each)
+	return s.Rows.Applications(ctx, f)
+}
+
+func (s slowRows) Held(ctx context.Context, id tables.Attempt) (*lake.Held, error) {
+	time.Sleep(s.each)
+	return s.Rows.Held(ctx, id)
 }
 
 // notified collects the progress notifications that a client receives.
@@ -59,10 +56,10 @@ func (p *notified) take() []mcp.ProgressNotificationParams {
 	return all
 }
 
-// callSlowest calls get_slowest_stages, with a progress token unless it is nil.
+// callSlowest calls getsloweststages, with a progress token unless it is nil.
 func callSlowest(t *testing.T, s *mcp.ClientSession, token any) {
 	t.Helper()
-	params := &mcp.CallToolParams{Name: "get_slowest_stages", Arguments: map[string]any{"application_id": application}}
+	params := &mcp.CallToolParams{Name: "getsloweststages", Arguments: map[string]any{"id": application}}
 	if token != nil {
 		params.SetProgressToken(token)
 	}
@@ -70,24 +67,21 @@ func callSlowest(t *testing.T, s *mcp.ClientSession, token any) {
 	require.NoError(t, err)
 	require.False(t, result.IsError)
 	out, _ := result.StructuredContent.(map[string]any)
-	require.Len(t, out["stages"], 3)
+	require.Len(t, out["rows"], 20)
 }
 
 // A client that sends a token is notified at intervals during a long call, and not after it.
 func TestProgressOfLongCalls(t *testing.T) {
+	rows := fromLake(t, logs)
 	synctest.Test(t, func(t *testing.T) {
 		p := &notified{}
-		s := connectWith(t, slowRows(3300*time.Millisecond), p.options())
+		s := connectWith(t, slowRows{rows, 3300 * time.Millisecond}, p.options())
 		for _, token := range []any{"token", 7} {
 			callSlowest(t, s, token)
-			reading := "read the stages of " + application + ": "
 			want := []mcp.ProgressNotificationParams{
-				{Progress: 2, Message: "find application " + application + ": 0 rows so far"},
-				{Progress: 4, Message: reading + "0 rows so far"},
-				{Progress: 6, Message: reading + "0 rows so far"},
-				{Progress: 8, Message: reading + "1 rows so far"},
-				{Progress: 10, Message: reading + "2 rows so far"},
-				{Progress: 12, Message: reading + "2 rows so far"},
+				{Progress: 2, Message: "find " + application + ": 0 rows so far"},
+				{Progress: 4, Message: "read " + application + ": 0 rows so far"},
+				{Progress: 6, Message: "read " + application + ": 0 rows so far"},
 			}
 			all := p.take()
 			require.Len(t, all, len(want))
@@ -107,10 +101,11 @@ func TestProgressOfLongCalls(t *testing.T) {
 
 // A call without a token, or with an immediate result, sends no notifications.
 func TestCallsWithoutProgress(t *testing.T) {
+	rows := fromLake(t, logs)
 	synctest.Test(t, func(t *testing.T) {
 		p := &notified{}
-		callSlowest(t, connectWith(t, slowRows(time.Minute), p.options()), nil)
-		callSlowest(t, connectWith(t, slowRows(0), p.options()), "token")
+		callSlowest(t, connectWith(t, slowRows{rows, time.Minute}, p.options()), nil)
+		callSlowest(t, connectWith(t, slowRows{rows, 0}, p.options()), "token")
 		time.Sleep(time.Hour)
 		require.Empty(t, p.take())
 	})
@@ -118,12 +113,13 @@ func TestCallsWithoutProgress(t *testing.T) {
 
 // Cancelling a call ends its notifications.
 func TestProgressOfCancelledCalls(t *testing.T) {
+	rows := fromLake(t, logs)
 	synctest.Test(t, func(t *testing.T) {
 		p := &notified{}
-		s := connectWith(t, slowRows(time.Minute), p.options())
+		s := connectWith(t, slowRows{rows, time.Minute}, p.options())
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		params := &mcp.CallToolParams{Name: "get_slowest_stages", Arguments: map[string]any{"application_id": application}}
+		params := &mcp.CallToolParams{Name: "getsloweststages", Arguments: map[string]any{"id": application}}
 		params.SetProgressToken("token")
 		_, err := s.CallTool(ctx, params)
 		require.ErrorIs(t, err, context.DeadlineExceeded)

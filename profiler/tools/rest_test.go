@@ -47,17 +47,17 @@ func TestToolsReadAHistoryServer(t *testing.T) {
 	require.NoError(t, err)
 	s := connect(t, fromSource(t, from))
 
-	found, failed := call[tools.ApplicationsOut](t, s, "get_application_id", map[string]any{"from": "2023-11-14", "to": "2023-11-14"})
+	found, failed := call[tools.Answer[tools.Application]](t, s, "getappid", map[string]any{"from": "2023-11-14", "to": "2023-11-14"})
 	require.Empty(t, failed)
-	require.Len(t, found.Applications, 1)
-	require.Equal(t, "application_1700000000000_0001", found.Applications[0].ApplicationID)
-	require.Equal(t, "2023-11-14T22:13:20Z", found.Applications[0].StartTime)
+	require.Len(t, found.Rows, 1)
+	require.Equal(t, "application_1700000000000_0001", found.Rows[0].ApplicationID)
+	require.Equal(t, "2023-11-14T22:13:20Z", found.Rows[0].StartTime)
 
-	which := map[string]any{"application_id": found.Applications[0].ApplicationID}
-	stages, failed := call[tools.StagesOut](t, s, "get_slowest_stages", which)
+	which := map[string]any{"id": found.Rows[0].ApplicationID}
+	stages, failed := call[tools.Answer[tools.Stage]](t, s, "getsloweststages", which)
 	require.Empty(t, failed)
-	require.Len(t, stages.Stages, 1)
-	require.EqualValues(t, 3, stages.Stages[0].StageID)
-	require.Equal(t, "collect at job.py:1", stages.Stages[0].Name)
-	require.EqualValues(t, 10_000, *stages.Stages[0].DurationMillis)
+	require.Len(t, stages.Rows, 1)
+	require.EqualValues(t, 3, stages.Rows[0].StageID)
+	require.Equal(t, "«collect at job.py:1»", stages.Rows[0].Name)
+	require.EqualValues(t, 10_000, *stages.Rows[0].DurationMillis)
 }

@@ -16,9 +16,8 @@ type Rows interface {
 	// Applications yields the attempts of applications that the filter selects. It goes on after
 	// an error that is an Unread.
 	Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error]
-	// Attempt puts the rows of an attempt about its stages into the sink: stages, their
-	// summaries, findings and completeness. An unknown attempt has none.
-	Attempt(ctx context.Context, id tables.Attempt, sink tables.Sink) error
+	// Held returns the tables of an attempt, judged; nil if it is unknown.
+	Held(ctx context.Context, id tables.Attempt) (*lake.Held, error)
 }
 
 // Unread is the error of a cluster, log or application that could not be read.
@@ -36,7 +35,7 @@ func (u *Unread) Error() string {
 // Unwrap returns the cause.
 func (u *Unread) Unwrap() error { return u.Err }
 
-// FromLake returns the rows of a lake.
+// FromLake returns the rows of a lake, whose findings are those of its last run.
 func FromLake(l *lake.Lake) Rows { return inLake{l} }
 
 type inLake struct{ lake *lake.Lake }
@@ -71,31 +70,24 @@ func reasonOf(row tables.Completeness) error {
 	return errors.New(row.Reason + ": " + row.Detail)
 }
 
-func (in inLake) Attempt(ctx context.Context, id tables.Attempt, sink tables.Sink) error {
-	f := lake.Filter{
-		Account: id.Account, Region: id.Region, ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID,
+func (in inLake) Held(ctx context.Context, id tables.Attempt) (*lake.Held, error) {
+	held, err := in.lake.Earlier(ctx, id)
+	if err != nil || held == nil || !held.IsRead() {
+		return nil, err // the error names the manifest
 	}
-	for _, put := range []func(context.Context, *lake.Lake, lake.Filter, tables.Sink) error{
-		put[tables.StageRow], put[tables.TaskSummary], put[tables.Finding], put[tables.Completeness],
-	} {
-		if err := put(ctx, in.lake, f, sink); err != nil {
-			return err
-		}
-	}
-	return nil
+	return held, nil
 }
 
-func put[T any, P interface {
+// read returns rows of a table of an attempt, with these columns.
+func read[T any, P interface {
 	*T
 	tables.Row
-}](ctx context.Context, l *lake.Lake, f lake.Filter, sink tables.Sink) error {
-	for row, err := range lake.Read[T, P](ctx, l, f) {
+}](ctx context.Context, held *lake.Held, columns ...string) (rows []T, err error) {
+	for row, err := range lake.ReadSelected[T, P](ctx, held, lake.Selection{Columns: columns}) {
 		if err != nil {
-			return err // the error names the table
+			return nil, err // names the table
 		}
-		if err := sink.Put(P(&row)); err != nil {
-			return err // the sink is this package's
-		}
+		rows = append(rows, row)
 	}
-	return nil
+	return rows, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/judge"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -108,6 +109,8 @@ func fromLake(t *testing.T, folder string) tools.Rows {
 			require.NoError(t, err)
 		}
 	}
+	_, err = judge.All(t.Context(), l, nil)
+	require.NoError(t, err)
 	return tools.FromLake(l)
 }
 
@@ -116,8 +119,13 @@ func connect(t *testing.T, rows tools.Rows) *mcp.ClientSession { return connectW
 
 func connectWith(t *testing.T, rows tools.Rows, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
+	return connectTo(t, tools.New(rows, os.Stderr), o)
+}
+
+func connectTo(t *testing.T, to *mcp.Server, o *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	there, here := mcp.NewInMemoryTransports()
-	server, err := tools.New(rows, os.Stderr).Connect(t.Context(), there, nil)
+	server, err := to.Connect(t.Context(), there, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	return client(t, here, o)
@@ -174,71 +182,66 @@ func TestToolsAreDescribed(t *testing.T) {
 		require.NotNil(t, tool.OutputSchema, tool.Name)
 	}
 	require.ElementsMatch(t, []string{
-		"get_application_id", "getappid", "get_slowest_stages", "getsloweststages", "describe_tables",
+		"getappid", "getexecutor", "getslowestjobs", "getslowestsql", "getsloweststages", "getsparkcontext", "getstage", "listappsraw",
+		"listshsenvraw", "listshsexecutorsraw", "listshsjobsraw", "listshssqlraw", "listshsstagesraw", "listshstasksraw",
+		"findings", "compare", "wasteful_applications", "failures", "phases", "describe_tables",
 	}, names)
+	correct, failed := call[tools.Answer[lake.Record]](t, s, "listshsexecutorsraw", map[string]any{"id": application})
+	require.Empty(t, failed)
+	misspelled, failed := call[tools.Answer[lake.Record]](t, s, "listshsexeuctorsraw", map[string]any{"id": application})
+	require.Empty(t, failed)
+	require.Equal(t, correct, misspelled)
 }
 
 // Event logs and the lake written from them give the same results, by either name of a tool.
 func TestLogsAndLakeGiveSameResults(t *testing.T) {
 	ofLogs, ofLake := connect(t, fromLogs(t, logs)), connect(t, fromLake(t, logs))
 	days := map[string]any{"from": "2026-11-01", "to": "2026-11-30"}
-	found, failed := call[tools.ApplicationsOut](t, ofLogs, "get_application_id", days)
+	found, failed := call[tools.Answer[tools.Application]](t, ofLogs, "getappid", days)
 	require.Empty(t, failed)
 	require.Equal(t, 1, found.Total)
-	require.False(t, found.Truncated)
-	require.Equal(t, application, found.Applications[0].ApplicationID)
-	require.Equal(t, "2026-11-24T08:38:55Z", found.Applications[0].StartTime)
-	fromShort, failed := call[tools.ApplicationsOut](t, ofLake, "getappid", days)
+	require.Empty(t, found.Next)
+	require.Equal(t, application, found.Rows[0].ApplicationID)
+	require.Equal(t, "2026-11-24T08:38:55Z", found.Rows[0].StartTime)
+	fromShort, failed := call[tools.Answer[tools.Application]](t, ofLake, "getappid", days)
 	require.Empty(t, failed)
 	require.Equal(t, found, fromShort)
 
-	which := map[string]any{"application_id": application, "limit": 5}
-	stages, failed := call[tools.StagesOut](t, ofLogs, "get_slowest_stages", which)
+	which := map[string]any{"id": application, "limit": 5}
+	stages, failed := call[tools.Answer[tools.Stage]](t, ofLogs, "getsloweststages", which)
 	require.Empty(t, failed)
-	require.Len(t, stages.Stages, 5)
-	require.True(t, stages.Truncated)
-	slowest, failed := call[tools.StagesOut](t, ofLake, "getsloweststages", which)
+	require.Len(t, stages.Rows, 5)
+	require.NotEmpty(t, stages.Next)
+	slowest, failed := call[tools.Answer[tools.Stage]](t, ofLake, "getsloweststages", which)
 	require.Empty(t, failed)
 	require.Equal(t, stages, slowest)
-	t.Logf("%d stages; the slowest: %+v; %d findings", stages.Total, stages.Stages[0], len(stages.Findings))
+	t.Logf("%d stages; the slowest: %+v", stages.Total, stages.Rows[0])
 }
 
 // The result agrees with the rows of the log, evaluated here independently.
 func TestSlowestStagesAreTheSlowest(t *testing.T) {
 	s, err := source.NewLogs(t.Context(), aws.Config{}, logs, "logs")
 	require.NoError(t, err)
-	rows := collected{}
 	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "logs"}, ApplicationID: application}
-	require.NoError(t, fromSource(t, s).Attempt(t.Context(), id, rows))
+	held, err := fromSource(t, s).Held(t.Context(), id)
+	require.NoError(t, err)
 	ran, longest := 0, int64(0)
-	for _, row := range rows[tables.Table((*tables.StageRow)(nil))] {
-		if stage, _ := row.(*tables.StageRow); stage.SubmissionTime > 0 {
+	for stage, err := range lake.ReadHeld[tables.StageRow](t.Context(), held) {
+		require.NoError(t, err)
+		if stage.SubmissionTime > 0 {
 			ran++
-			if stage.DurationMillis != nil {
-				longest = max(longest, *stage.DurationMillis)
-			}
+			longest = max(longest, *stage.DurationMillis)
 		}
 	}
-	which := map[string]any{"application_id": application, "limit": 200}
-	out, failed := call[tools.StagesOut](t, connect(t, fromLogs(t, logs)), "get_slowest_stages", which)
+	which := map[string]any{"id": application, "limit": 200}
+	out, failed := call[tools.Answer[tools.Stage]](t, connect(t, fromLogs(t, logs)), "getsloweststages", which)
 	require.Empty(t, failed)
 	require.Equal(t, ran, out.Total)
-	require.Len(t, out.Stages, ran)
-	require.Equal(t, longest, *out.Stages[0].DurationMillis)
-	for i, stage := range out.Stages[1:] {
-		require.LessOrEqual(t, *stage.DurationMillis, *out.Stages[i].DurationMillis)
+	require.Len(t, out.Rows, ran)
+	require.InEpsilon(t, longest, *out.Rows[0].DurationMillis, 0.005, "three significant digits")
+	for i, stage := range out.Rows[1:] {
+		require.LessOrEqual(t, *stage.DurationMillis, *out.Rows[i].DurationMillis)
 	}
-}
-
-// collected keeps copies of stages, by table.
-type collected map[tables.Name][]tables.Row
-
-func (c collected) Put(row tables.Row) error {
-	if stage, ok := row.(*tables.StageRow); ok {
-		kept := *stage
-		c[tables.Table(row)] = append(c[tables.Table(row)], &kept)
-	}
-	return nil
 }
 
 // withSecrets is an event log of an application whose texts all have a secret.
@@ -261,13 +264,13 @@ func TestResultsHaveNoSecrets(t *testing.T) {
 	for name, rows := range map[string]tools.Rows{"logs": fromLogs(t, folder), "lake": fromLake(t, folder)} {
 		t.Run(name, func(t *testing.T) {
 			s := connect(t, rows)
-			found, failed := call[tools.ApplicationsOut](t, s, "get_application_id", map[string]any{"from": "1970-01-01", "to": "1970-01-02"})
+			found, failed := call[tools.Answer[tools.Application]](t, s, "getappid", map[string]any{"from": "1970-01-01", "to": "1970-01-02"})
 			require.Empty(t, failed)
-			require.Len(t, found.Applications, 1)
-			stages, failed := call[tools.StagesOut](t, s, "get_slowest_stages", map[string]any{"application_id": "app-1"})
+			require.Len(t, found.Rows, 1)
+			stages, failed := call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "app-1"})
 			require.Empty(t, failed)
-			require.Len(t, stages.Stages, 1)
-			require.Contains(t, stages.Stages[0].FailureReason, "refused")
+			require.Len(t, stages.Rows, 1)
+			require.Contains(t, stages.Rows[0].FailureReason, "refused")
 			for _, result := range []any{found, stages} {
 				text, err := json.Marshal(result)
 				require.NoError(t, err)
@@ -284,17 +287,16 @@ func TestUnreadableLogsAreReported(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "app-1"), []byte(withSecrets), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "app-2.lzf"), []byte("ZV\x01"), 0o600))
 	s := connect(t, fromLogs(t, folder))
-	found, failed := call[tools.ApplicationsOut](t, s, "getappid", map[string]any{"from": "1970-01-01", "to": "1970-01-02"})
+	found, failed := call[tools.Answer[tools.Application]](t, s, "getappid", map[string]any{"from": "1970-01-01", "to": "1970-01-02"})
 	require.Empty(t, failed)
-	require.Len(t, found.Applications, 1)
-	require.Equal(t, 1, found.MissingTotal)
+	require.Len(t, found.Rows, 1)
 	require.Len(t, found.Missing, 1)
 	require.Contains(t, found.Missing[0].Reason, "lzf")
-	_, failed = call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "app-2"})
-	require.Contains(t, failed, "application app-2 is not found; 1 clusters or logs that may have it cannot be read")
-	stages, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "app-1"})
+	_, failed = call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "app-2"})
+	require.Contains(t, failed, "app-2 is not known: there is 1 application from 1970-01-01 to 1970-01-01; 1 clusters, logs or applications that may be it could not be read, such as logs: ")
+	stages, failed := call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "app-1"})
 	require.Empty(t, failed)
-	require.Len(t, stages.Stages, 1)
+	require.Len(t, stages.Rows, 1)
 }
 
 // A list of many logs takes no longer than a client waits: those that are not read by then are
@@ -363,24 +365,27 @@ func TestTheLakeReportsWhatIsMissing(t *testing.T) {
 	write("application_1_0003", "", &tables.Completeness{Attempt: being, Endpoint: fold.Applications, Seen: 1},
 		&tables.Completeness{Attempt: being, Endpoint: fold.Jobs, Seen: 3}) // applications is written last
 	s, days := connect(t, tools.FromLake(l)), map[string]any{"from": "2026-11-24", "to": "2026-11-24"}
-	found, failed := call[tools.ApplicationsOut](t, s, "getappid", days)
+	found, failed := call[tools.Answer[tools.Application]](t, s, "getappid", days)
 	require.Empty(t, failed)
-	require.Len(t, found.Applications, 1)
+	require.Len(t, found.Rows, 1)
 	reason := "cap: max_applications is 2"
-	require.ElementsMatch(t, []tools.NotRead{
-		{"j-1", "application_1_0001", reason}, {"j-1", "application_1_0002", reason},
-		{"j-1", "application_1_0003", "its rows are being written, or a run was interrupted while it wrote them"},
+	require.ElementsMatch(t, []tools.Missing{
+		{ClusterID: "j-1", ApplicationID: "application_1_0001", Reason: reason}, {ClusterID: "j-1", ApplicationID: "application_1_0002", Reason: reason},
+		{
+			ClusterID: "j-1", ApplicationID: "application_1_0003",
+			Reason: "its rows are being written, or a run was interrupted while it wrote them",
+		},
 	}, found.Missing)
-	_, failed = call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "application_1_0001"})
+	_, failed = call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "application_1_0001"})
 	require.Contains(t, failed, "application application_1_0001 could not be read: "+reason)
-	other, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "application_1_0002"})
+	other, failed := call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "application_1_0002"})
 	require.Empty(t, failed)
 	require.Equal(t, "2", other.Application.AttemptID)
 
 	write("application_1_0001", "", read("application_1_0001", ""))
-	found, failed = call[tools.ApplicationsOut](t, s, "getappid", days)
+	found, failed = call[tools.Answer[tools.Application]](t, s, "getappid", days)
 	require.Empty(t, failed)
-	require.Len(t, found.Applications, 2)
+	require.Len(t, found.Rows, 2)
 	require.Len(t, found.Missing, 2)
 }
 
@@ -392,10 +397,23 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		arguments map[string]any
 		want      string
 	}{
-		{"get_slowest_stages", map[string]any{"application_id": "application_1_0001"}, "get_application_id lists known ones"},
-		{"get_slowest_stages", map[string]any{"application_id": application, "limit": 201}, "must be 1 to 200"},
-		{"get_slowest_stages", map[string]any{"application_id": application, "attempt_id": "2"}, "is not known"},
-		{"get_application_id", map[string]any{"from": "yesterday"}, "must be a day such as 2026-01-31"},
+		{"getsloweststages", map[string]any{"id": "application_1_0001"}, "application_1_0001 is not known"},
+		{"getsloweststages", map[string]any{"id": "no such job"}, "no such job is not known: there is 1 application from 2026-11-24 to 2026-11-24; getappid"},
+		{"getsloweststages", map[string]any{"id": "j-NONE"}, "j-NONE is not known; getappid lists the known ones"},
+		{"getsloweststages", map[string]any{"id": 7}, "type"},
+		{"getsloweststages", map[string]any{"applicationid": "x"}, "applicationid"},
+		{"getsloweststages", map[string]any{"id": application, "cursor": "x"}, "cursor: must be next of an earlier answer of getsloweststages"},
+		{"getsloweststages", map[string]any{"id": application, "max_bytes": 2047}, "must be 2048 to 262144"},
+		{"getstage", map[string]any{"id": application, "stage_id": 4711}, "stage_id 4711: application " + application + " has no such stage that ran"},
+		{"compare", map[string]any{"id": application}, "has no earlier run of its name that succeeded: give with"},
+		{"getsparkcontext", map[string]any{"id": application, "name": "nothing.of.it"}, "no property has it"},
+		{"getappid", map[string]any{"from": "2026-02-01", "to": "2026-01-01"}, "from 2026-02-01 is after to 2026-01-01"},
+		{"listshsjobsraw", map[string]any{"columns": []string{"x"}, "where": []string{"duration_ms>z", "status"}, "order": "job_name"},
+			`columns "x": no such column; where "duration_ms>z": the value must be a number; where "status": must be a column, one of = != > >= ` +
+				`< <= ~, and a value; order "job_name": must be a column of numbers or times, then asc or desc; the columns are application_id, job_id,`},
+		{"getsloweststages", map[string]any{"id": application, "limit": 201}, "must be 1 to 200"},
+		{"getsloweststages", map[string]any{"id": application, "attempt_id": "2"}, "is not known"},
+		{"getappid", map[string]any{"from": "yesterday"}, "must be a day such as 2026-01-31"},
 		{"describe_tables", map[string]any{"table": "job"}, "must be one of applications, cluster_summaries, jobs"},
 	} {
 		_, failed := call[map[string]any](t, s, c.tool, c.arguments)
@@ -405,14 +423,14 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 
 func TestDescribeTables(t *testing.T) {
 	s := connect(t, fromLake(t, logs))
-	all, failed := call[tools.DescribeOut](t, s, "describe_tables", nil)
+	all, failed := call[tools.Answer[tools.Table]](t, s, "describe_tables", nil)
 	require.Empty(t, failed)
-	require.Len(t, all.Tables, len(tables.All()))
-	require.Empty(t, all.Tables[0].Columns)
-	jobs, failed := call[tools.DescribeOut](t, s, "describe_tables", map[string]any{"table": "jobs"})
+	require.Len(t, all.Rows, len(tables.All()))
+	require.Empty(t, all.Rows[0].Columns)
+	jobs, failed := call[tools.Answer[tools.Table]](t, s, "describe_tables", map[string]any{"table": "jobs"})
 	require.Empty(t, failed)
-	require.Len(t, jobs.Tables, 1)
-	require.Contains(t, jobs.Tables[0].Columns, tools.Column{Name: "job_id", Type: "BIGINT", Meaning: "job"})
+	require.Len(t, jobs.Rows, 1)
+	require.Contains(t, jobs.Rows[0].Columns, tools.Column{Name: "job_id", Type: "BIGINT", Meaning: "job"})
 }
 
 // A process serves on standard input and output, and writes nothing else there.
@@ -421,10 +439,10 @@ func TestStandardInputAndOutput(t *testing.T) {
 	cmd.Env = append(os.Environ(), logsVariable+"="+logs)
 	cmd.Stderr = os.Stderr
 	s := client(t, &mcp.CommandTransport{Command: cmd}, nil)
-	out, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": application})
+	out, failed := call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": application})
 	require.Empty(t, failed)
-	require.Len(t, out.Stages, 20)
-	require.True(t, out.Truncated)
+	require.Len(t, out.Rows, 20)
+	require.NotEmpty(t, out.Next)
 	require.NoError(t, s.Close())
 }
 
@@ -447,12 +465,12 @@ func TestUnknownFailureCountIsNull(t *testing.T) {
 	s := connect(t, listed{})
 	all, failed := call[map[string]any](t, s, "getappid", nil)
 	require.Empty(t, failed)
-	for _, a := range all["applications"].([]any) {
-		require.NotContains(t, a, "failed_jobs")
+	for _, a := range all["rows"].([]any) {
+		require.NotContains(t, a, "num_failed_jobs")
 	}
-	out, failed := call[tools.ApplicationsOut](t, s, "getappid", map[string]any{"failed": true})
+	out, failed := call[tools.Answer[tools.Application]](t, s, "getappid", map[string]any{"failed": true})
 	require.Empty(t, failed)
-	require.Len(t, out.Applications, 1)
-	require.Equal(t, "application_1_0002", out.Applications[0].ApplicationID)
-	require.Equal(t, 1, out.Unknown)
+	require.Len(t, out.Rows, 1)
+	require.Equal(t, "application_1_0002", out.Rows[0].ApplicationID)
+	require.Contains(t, out.Verdict, "Of 1 more application it is not known whether jobs failed.")
 }

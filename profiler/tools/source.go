@@ -12,6 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/judge"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -160,19 +161,18 @@ func listedApplication(a located) tables.Application {
 
 // write writes the rows of an application to the cache.
 func (in *inSource) write(ctx context.Context, a located) error {
-	select {
-	case in.writing <- struct{}{}:
-		defer func() { <-in.writing }()
-	case <-ctx.Done():
-		return ctx.Err()
+	done, err := in.lock(ctx)
+	if err != nil {
+		return err
 	}
+	defer done()
 	if in.cache.Current(a.ID, a.Fingerprint) != nil {
 		return nil // another call has written it
 	}
 	if a.Log != nil {
 		return in.fold(ctx, a, a.fromLog(ctx, a.Log))
 	}
-	err := a.Archived(ctx, func(log *eventlog.Log) error { return in.fold(ctx, a, a.fromLog(ctx, log)) })
+	err = a.Archived(ctx, func(log *eventlog.Log) error { return in.fold(ctx, a, a.fromLog(ctx, log)) })
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -202,17 +202,43 @@ func (in *inSource) fold(ctx context.Context, a located, read func(tables.Sink) 
 	return err // names the application
 }
 
-func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, sink tables.Sink) error {
+func (in *inSource) Held(ctx context.Context, id tables.Attempt) (*lake.Held, error) {
 	a, err := in.locate(ctx, id)
 	if err != nil || a == nil {
-		return err
+		return nil, err
 	}
 	if in.cache.Current(a.ID, a.Fingerprint) == nil {
 		if err := in.write(ctx, *a); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return inLake{in.cache}.Attempt(ctx, a.ID, sink)
+	if err := in.judge(ctx); err != nil {
+		return nil, err
+	}
+	return inLake{in.cache}.Held(ctx, a.ID)
+}
+
+// judge judges what was read since the last time.
+func (in *inSource) judge(ctx context.Context) error {
+	done, err := in.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, err := judge.Changed(ctx, in.cache); err != nil {
+		return fmt.Errorf("judge what was read: %w", err)
+	}
+	return nil
+}
+
+// lock waits for its turn to write the cache. done ends it.
+func (in *inSource) lock(ctx context.Context) (done func(), err error) {
+	select {
+	case in.writing <- struct{}{}:
+		return func() { <-in.writing }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // locate returns an application that the last list has, or that is found now; nil if it is

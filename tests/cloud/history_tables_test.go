@@ -200,7 +200,8 @@ func (h history) ask(t *testing.T, args []string, application string) string {
 	var answers strings.Builder
 	for _, call := range []mcp.CallToolParams{
 		{Name: "getappid", Arguments: map[string]any{}},
-		{Name: "getsloweststages", Arguments: map[string]any{"application_id": application}},
+		{Name: "getsloweststages", Arguments: map[string]any{"id": application}},
+		{Name: "findings", Arguments: map[string]any{"id": application}},
 	} {
 		result, err := session.CallTool(t.Context(), &call)
 		require.NoErrorf(t, err, "%s", &said)

@@ -19,6 +19,8 @@ const (
 	databricksLog = "profiler/run TestLogsOfDatabricks"
 	toolServer    = "profiler/tools/server.go"
 	toolsAlike    = "profiler/tools TestLogsAndLakeGiveSameResults"
+	toolQuestions = "profiler/tools TestQuestionsOfTheGuide"
+	askGuide      = "docs/guides/ask-an-llm.md"
 
 	noDiscovery = "Databricks' delivered event logs are read without secrets. Missing: discovery of its clusters, which would need them."
 )
@@ -55,9 +57,8 @@ func profilerFeatures() []row {
 			at{"docs/decisions/0013-history-tables.md", queryGuide, sqlAgrees},
 		},
 		{
-			"Has tools with which a model helps to optimise in natural language.", open,
-			"Three tools are there. Missing: the other twelve of the list below.",
-			at{toolServer, toolsAlike},
+			"Has tools with which a model helps to optimise in natural language.", done, "",
+			at{askGuide, toolServer, toolQuestions},
 		},
 		{
 			"Scales to many clusters.", done, "",
@@ -75,9 +76,8 @@ func profilerFrameworks() []row {
 			at{"profiler/run TestToolsReadAClusterOfEMR", "profiler/tools TestToolsReadAHistoryServer"},
 		},
 		{
-			"It suits a deep look at few jobs in natural language.", open,
-			"It is so as far as the tools go. Missing: those for SQL, executors and settings.",
-			at{toolServer},
+			"It suits a deep look at few jobs in natural language.", done, "",
+			at{askGuide, toolQuestions},
 		},
 		{
 			"The second runs an ETL regularly, for SQL or a Databricks Genie room.", open,
@@ -89,9 +89,8 @@ func profilerFrameworks() []row {
 }
 
 func profilerTools() []row {
-	const missing = "Missing: the tool. "
 	return []row{
-		{"Setting it up takes about 15 minutes.", done, "One JSON object in the client's configuration.", at{queryGuide}},
+		{"Setting it up takes about 15 minutes.", done, "One JSON object in the client's configuration.", at{"docs/guides/ask-an-llm.md#set-it-up"}},
 		{
 			"Create secrets for token, workspace, data plane and cookies, with the help of shsutils.", corrected,
 			"EMR needs none: the AWS SDK's default chain has credentials, and EMR presigns its pages.",
@@ -106,40 +105,39 @@ func profilerTools() []row {
 			at{"profiler/tools TestToolsAreDescribed"},
 		},
 		{"Tool getappid.", done, "", at{"profiler/tools/applications.go", toolsAlike}},
-		{"Tool getexecutor.", open, missing + "Rows are in the table executors.", at{"docs/reference/tables.md#executors"}},
-		{"Tool getslowestjobs.", open, missing + "Rows are in the table jobs.", at{"docs/reference/tables.md#jobs"}},
-		{"Tool getslowestsql.", open, missing + "Rows are in the table sql.", at{"docs/reference/tables.md#sql"}},
+		{"Tool getexecutor.", done, "", at{"profiler/tools/executors.go", toolQuestions}},
+		{"Tool getslowestjobs.", done, "", at{"profiler/tools/jobs.go", toolQuestions}},
+		{"Tool getslowestsql.", done, "", at{"profiler/tools/sql.go", toolQuestions}},
 		{"Tool getsloweststages.", done, "", at{"profiler/tools/stages.go", "profiler/tools TestSlowestStagesAreTheSlowest"}},
-		{"Tool getsparkcontext.", open, missing + "Applications of Databricks' logs are told by their context.", at{databricksLog}},
-		{"Tool getstage.", open, missing + "getsloweststages shows stages of an application.", at{"profiler/tools/stages.go"}},
-		{"Tool listappsraw.", open, missing + "getappid lists applications, not the API's answer.", at{"profiler/tools/applications.go"}},
-		{"Tool listshsenvraw.", open, missing + "Rows are in the table environments.", at{"docs/reference/tables.md#environments"}},
-		{"Tool listshsexeuctorsraw.", open, missing + "Rows are in the table executors.", at{"docs/reference/tables.md#executors"}},
-		{"Tool listshsjobsraw.", open, missing + "Rows are in the table jobs.", at{"docs/reference/tables.md#jobs"}},
-		{"Tool listshssqlraw.", open, missing + "Rows are in the tables sql and sql_nodes.", at{"docs/reference/tables.md#sql_nodes"}},
-		{"Tool listshsstagesraw.", open, missing + "Rows are in the table stages.", at{"docs/reference/tables.md#stages"}},
-		{"Tool listshstasksraw.", open, missing + "Rows are in the table tasks, on request.", at{"docs/reference/tables.md#tasks"}},
+		{"Tool getsparkcontext.", done, "", at{"profiler/tools/settings.go", toolQuestions}},
+		{"Tool getstage.", done, "", at{"profiler/tools/stages.go", toolQuestions}},
+		{"Tool listappsraw.", done, "", at{"profiler/tools/applications.go", toolQuestions}},
+		{"Tool listshsenvraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
+		{"Tool listshsexeuctorsraw.", done, "It is listed as listshsexecutorsraw and answers to both names.", at{"profiler/tools/raw.go", "profiler/tools TestToolsAreDescribed"}},
+		{"Tool listshsjobsraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
+		{"Tool listshssqlraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
+		{"Tool listshsstagesraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
+		{"Tool listshstasksraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
 		{
 			"Databricks' AI playground or an open interface can use them.", open,
 			"Any client that starts a process over MCP can. Missing: HTTP, which a hosted playground needs.",
 			at{"profiler/tools TestStandardInputAndOutput"},
 		},
 		{
-			"Question: which stages are bottlenecks of a cluster?", open,
-			"Answered for each of its applications, with findings. Missing: one answer for the whole cluster.",
-			at{"profiler/tools TestSlowestStagesAreTheSlowest"},
+			"Question: which stages are bottlenecks of a cluster?", done, "",
+			at{"docs/guides/ask-an-llm.md#what-to-ask", toolQuestions},
 		},
 		{
-			"Question: which SQL queries are bottlenecks of a cluster?", open, "Missing: getslowestsql. SQL answers it.",
-			at{"docs/reference/tables.md#questions"},
+			"Question: which SQL queries are bottlenecks of a cluster?", done, "",
+			at{"docs/guides/ask-an-llm.md#what-to-ask", toolQuestions},
 		},
 		{
-			"Question: which Spark settings did a cluster use?", open,
-			"Missing: listshsenvraw. SQL answers it, with secrets masked.", at{"docs/reference/tables.md#environments"},
+			"Question: which Spark settings did a cluster use?", done, "Secrets are masked.",
+			at{"docs/guides/ask-an-llm.md#what-to-ask", toolQuestions},
 		},
 		{"Picture of an answer about stages.", open, "Missing: an example of a conversation in the guide.", nil},
-		{"Picture of an answer about SQL.", open, "Missing: the tool, and an example in the guide.", nil},
-		{"Picture of an answer about settings.", open, "Missing: the tool, and an example in the guide.", nil},
+		{"Picture of an answer about SQL.", open, "Missing: an example of a conversation in the guide.", nil},
+		{"Picture of an answer about settings.", open, "Missing: an example of a conversation in the guide.", nil},
 	}
 }
 
