@@ -42,7 +42,7 @@ type inLake struct{ lake *lake.Lake }
 
 func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
 	return func(yield func(tables.Application, error) bool) {
-		for row, err := range lake.Read[tables.Application](ctx, in.lake, f) {
+		for row, err := range lake.ReadPart[tables.Application](ctx, in.lake, f, allColumns) {
 			if !yield(row, err) {
 				return
 			}
@@ -60,6 +60,19 @@ func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tabl
 		}
 	}
 }
+
+// allColumns are those of applications. Reading them column by column is fast, which matters for
+// lists of thousands.
+var allColumns = func() (all lake.Selection) {
+	for _, d := range tables.All() {
+		if d.Name == tables.Table((*tables.Application)(nil)) {
+			for _, c := range d.Columns() {
+				all.Columns = append(all.Columns, c.Name)
+			}
+		}
+	}
+	return all
+}()
 
 // reasonOf says why the lake has no row of an application. Its row of completeness says so,
 // unless the others are being written.
