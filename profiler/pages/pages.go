@@ -32,7 +32,8 @@ const (
 	labelLimit  = 80                  // letters
 )
 
-// ErrUnknown is the error of an application that the tables do not have.
+// ErrUnknown is the error of an application that the tables do not have, or not yet with its
+// findings: a run writes the rows of all its applications before it judges them.
 var ErrUnknown = errors.New("is not in the tables")
 
 // Of returns the page of an application, of its latest attempt. Without an id the lake must have
@@ -41,6 +42,14 @@ func Of(ctx context.Context, l *lake.Lake, id string) (report.Application, error
 	row, err := find(ctx, l, id)
 	if err != nil {
 		return report.Application{}, err
+	}
+	held, err := l.Earlier(ctx, row.Attempt)
+	if err != nil {
+		return report.Application{}, fmt.Errorf("make the page of application %s: %w", row.ApplicationID, err)
+	}
+	if held == nil || held.Judged == "" {
+		return report.Application{}, fmt.Errorf("application %q: %w with findings; `judge` judges what an interrupted run left", row.ApplicationID,
+			ErrUnknown)
 	}
 	b := builder{lake: l, row: row, page: report.Application{
 		ID: row.ApplicationID, Attempt: row.AttemptID, Name: label(row.ApplicationName), Cluster: row.ClusterID, User: row.SparkUser,

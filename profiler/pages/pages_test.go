@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/profiler/judge"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/pages"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
@@ -34,6 +35,36 @@ func lakeOf(t *testing.T, logs string) *lake.Lake {
 	kept, _, err := run.Open(t.Context(), aws.Config{}, o)
 	require.NoError(t, err)
 	return kept
+}
+
+// An application whose rows a run has written, and not yet judged, has no page that says that
+// nothing was found.
+func TestPageWaitsForFindings(t *testing.T) {
+	l, err := lake.Open(t.Context(), folder(t), "")
+	require.NoError(t, err)
+	_, err = l.Lock(t.Context(), "test")
+	require.NoError(t, err)
+	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001"}
+	b, err := l.Begin(id, time.UnixMilli(1000))
+	require.NoError(t, err)
+	require.NoError(t, b.Put(&tables.Application{Attempt: id, StartTime: 1000}))
+	_, err = b.Commit(t.Context(), true, "")
+	require.NoError(t, err)
+	_, err = pages.Of(t.Context(), l, id.ApplicationID)
+	require.ErrorIs(t, err, pages.ErrUnknown)
+	require.ErrorContains(t, err, "not in the tables with findings")
+	_, err = judge.All(t.Context(), l, nil)
+	require.NoError(t, err)
+	page, err := pages.Of(t.Context(), l, id.ApplicationID)
+	require.NoError(t, err)
+	require.Equal(t, id.ApplicationID, page.ID)
+}
+
+func folder(t *testing.T) lake.Store {
+	t.Helper()
+	f, err := lake.NewFolder(t.TempDir())
+	require.NoError(t, err)
+	return f
 }
 
 // quiet shows no progress.

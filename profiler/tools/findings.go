@@ -124,7 +124,7 @@ func (a answers) findings(ctx context.Context, p *progress, in *FindingsIn) (Ans
 		}
 	}
 	for _, rule := range rules.All() {
-		if judgedInTables(rule) && !seen[string(rule.ID)] && (in.Rule == "" || in.Rule == string(rule.ID)) {
+		if judgedInTables(rule) && !seen["all"] && !seen[string(rule.ID)] && (in.Rule == "" || in.Rule == string(rule.ID)) {
 			rows = append(rows, at(Finding{Rule: string(rule.ID), Severity: clean}, -1, string(rule.ID)))
 		}
 	}

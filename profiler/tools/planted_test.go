@@ -232,6 +232,28 @@ func allColumns(t *testing.T, tool *mcp.Tool) (all []string) {
 	return all
 }
 
+// What is not judged is not called clean.
+func TestNotJudgedIsNotClean(t *testing.T) {
+	l, err := newLake(t.Context(), filepath.Join(t.TempDir(), "lake"))
+	require.NoError(t, err)
+	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001", Source: tables.SourceLogs}
+	b, err := l.Begin(id, time.UnixMilli(1000))
+	require.NoError(t, err)
+	require.NoError(t, b.Put(&tables.Application{Attempt: id, StartTime: 1000, Completed: true}))
+	_, err = b.Commit(t.Context(), true, "")
+	require.NoError(t, err)
+	s := connect(t, tools.FromLake(l))
+	out := rowsOf(t, s, "findings", nil)
+	require.Zero(t, out.Total)
+	require.Equal(t, "Ended. It is not judged yet.", out.Verdict)
+	require.Equal(t, "all", out.NotChecked[0].Rule)
+	_, err = judge.All(t.Context(), l, nil)
+	require.NoError(t, err)
+	out = rowsOf(t, s, "findings", nil)
+	require.Positive(t, out.Total)
+	require.Equal(t, "Ended. Nothing was beyond a rule's limit.", out.Verdict)
+}
+
 // Raw rows are those of the table, whatever their types: every value, in the unit of its name.
 func TestRawRowsAreTheTables(t *testing.T) {
 	l := plantedLake(t)

@@ -276,6 +276,9 @@ func isCounted(row *tables.Application) bool { return row.Source != "" }
 
 // readJudged reads an application's findings, and what is missing of it.
 func readJudged[Row any](ctx context.Context, o *opened, out *Answer[Row]) error {
+	if o.held.Judged == "" {
+		out.NotChecked = append(out.NotChecked, NotChecked{"all", o.ApplicationID + " is not judged yet: a run has just written it, or was interrupted"})
+	}
 	for row, err := range lake.ReadHeld[tables.Finding](ctx, o.held) {
 		switch {
 		case err != nil:

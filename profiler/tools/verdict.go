@@ -47,6 +47,9 @@ func verdict(o opened) string {
 			return text + ": " + said(cause)
 		}
 	}
+	if o.held.Judged == "" {
+		return text + ". It is not judged yet."
+	}
 	if len(o.findings) == 0 {
 		return text + ". Nothing was beyond a rule's limit."
 	}
