@@ -63,7 +63,14 @@ func examples() map[string]example {
 		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
 			excluded: "needs a platform on AWS",
 		},
-		"curl https://checkip.amazonaws.com": {excluded: "asks a server of AWS"},
+		`(umask 077; head -c 32 /dev/urandom | base64 > token)`: {by: citation{
+			"profiler/command", "TestToolsOverHTTP", "tools_test.go", `(umask 077; head -c 32 /dev/urandom | base64 > token)`,
+		}},
+		"observatory profile tools --output /path/to/history --tools-address 127.0.0.1:8443 --token-file token": {by: citation{
+			"profiler/command", "TestToolsOverHTTP", "tools_test.go", `"--tools-address", address, "--token-file", file`,
+		}},
+		"duckdb /path/to/history.duckdb < views.sql": {excluded: "needs DuckDB's command line; profiler/lake runs the views in DuckDB"},
+		"curl https://checkip.amazonaws.com":         {excluded: "asks a server of AWS"},
 		"aws emr add-tags --resource-id j-0123456789ABC --tags observatory:project=emr-observatory observatory:stack=dev": {
 			excluded: "needs a platform on AWS",
 		},

@@ -3,16 +3,22 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
-const toolsHelp = `Serves the history to a language model, over the Model Context Protocol (MCP) on standard input and output, until the
-client disconnects. It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
+const toolsHelp = `Serves the history to language models, over the Model Context Protocol (MCP): on standard input and output until the client
+disconnects, or with --tools-address over streamable HTTP at ` + tools.HTTPPath + ` until it is stopped. Over HTTP every request has the bearer token of
+--token-file; the address is a loopback one unless there is a certificate; a client may send 20 requests a second; each call is
+a line of JSON on standard error, without texts of jobs. It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
 source directly, and keeps what it has read in a temporary folder (of TMPDIR) until it ends.
 
 It writes no tables. With --emr-cluster-arn it may create a persistent UI, which EMR cannot delete; its id is stored where the
@@ -21,24 +27,58 @@ tables are, for later calls and runs.`
 const toolsExamples = `  # for the client's configuration: the tables in S3
   observatory-profiler tools --s3-output-path s3://bucket/lake/history/
   # event logs, without tables
-  observatory-profiler tools --logs ./event-logs`
+  observatory-profiler tools --logs ./event-logs
+  # over HTTP, for clients on this machine
+  observatory-profiler tools --logs ./event-logs --tools-address 127.0.0.1:8443 --token-file ./token`
 
 func toolsCommand() *cobra.Command {
 	c := newCommand("tools", "Serve the history to a language model over MCP", toolsHelp)
 	c.Example = toolsExamples
-	flags := run.AddFlags(c.Flags(), run.Table())
+	flags := run.AddFlags(c.Flags(), append(run.Table(), run.ToolOptions()...))
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {
 			return err
 		}
+		over, err := overHTTP(options.Tools, cmd.ErrOrStderr())
+		if err != nil {
+			return usage(err)
+		}
 		rows, done, err := toolRows(cmd.Context(), config, options)
 		if err != nil {
 			return err
 		}
+		if address := options.Tools.Address; address != "" {
+			err = tools.ServeHTTP(cmd.Context(), rows, address, over, cmd.ErrOrStderr(), func(at net.Addr) {
+				progress.New(cmd.ErrOrStderr()).Printf("the tools listen at %s%s", at, tools.HTTPPath)
+			})
+			return errors.Join(err, done())
+		}
 		return errors.Join(tools.Serve(cmd.Context(), rows, cmd.ErrOrStderr()), done())
 	}
 	return c
+}
+
+// overHTTP returns the settings of a server over HTTP, which must be valid if there is an address.
+func overHTTP(o run.ToolServer, audit io.Writer) (tools.HTTP, error) {
+	if o.Address == "" {
+		if o.TokenFile != "" || o.CertificateFile != "" || o.KeyFile != "" {
+			return tools.HTTP{}, errors.New("token_file, certificate_file and key_file are for tools_address, which is not given")
+		}
+		return tools.HTTP{}, nil
+	}
+	if o.TokenFile == "" {
+		return tools.HTTP{}, errors.New("token_file: tools_address needs one: give a file with a random token")
+	}
+	token, err := tools.ReadToken(o.TokenFile)
+	if err != nil {
+		return tools.HTTP{}, fmt.Errorf("token_file: %w", err)
+	}
+	over := tools.HTTP{Token: token, Certificate: o.CertificateFile, Key: o.KeyFile, Audit: audit}
+	if err := over.Validate(o.Address); err != nil {
+		return over, fmt.Errorf("tools_address: %w", err)
+	}
+	return over, nil
 }
 
 // toolRows returns the rows that the options select: a source's or the tables'. done removes

@@ -61,6 +61,8 @@ type Options struct {
 	Listen   string        // host:port of serve's pages
 
 	PasswordFile string // of those who may wake serve; "" if nobody may
+
+	Tools ToolServer // of tools only
 }
 
 // Option declares one setting. Its flag, environment variable, key in a file and line in
@@ -104,6 +106,27 @@ func ServeOptions() []Option {
 		text("password_file", "", "File with the password of the user "+platform.StatusUser+", who may have serve read one cluster at once; "+
 			"without it nobody may.", "", nil, func(o *Options) *string { return &o.PasswordFile }),
 	}
+}
+
+// ToolOptions are those of tools alone: without an address it serves on standard input and output.
+func ToolOptions() []Option {
+	return []Option{
+		text("tools_address", "", "Address on which tools listens for streamable HTTP with TLS; without one it serves on standard input and "+
+			"output.", "must be host:port", func(s string) bool { return s == "" || isAddress(s) },
+			func(o *Options) *string { return &o.Tools.Address }),
+		text("token_file", "", "File with the bearer token of those who may use the tools over HTTP: 16 bytes or more.", "", nil,
+			func(o *Options) *string { return &o.Tools.TokenFile }),
+		text("certificate_file", "", "PEM file with the certificate of the tools over HTTP; without one the address must be a loopback one.", "",
+			nil, func(o *Options) *string { return &o.Tools.CertificateFile }),
+		text("key_file", "", "PEM file with the key of that certificate.", "", nil,
+			func(o *Options) *string { return &o.Tools.KeyFile }),
+	}
+}
+
+// ToolServer says how the tools are served over HTTP.
+type ToolServer struct {
+	Address                             string // host:port; "" for standard input and output
+	TokenFile, CertificateFile, KeyFile string
 }
 
 func isAddress(s string) bool {

@@ -17,14 +17,15 @@ func Reference() []byte {
 Rendered from profiler/run; edit the table there and run ` + "`make generate`" + `.
 
 ` + "`run`, `serve` and `tools`" + ` take each option as a flag, as an environment variable, or from a YAML file
-(` + "`--config FILE`" + `) whose keys are the names of the variables. ` + "`interval_minutes` and `listen_address`" + ` are for
-` + "`serve`" + ` only. ` + "`expire` and `delete`" + ` have flags for the options that say where the tables are. A flag overrides
+(` + "`--config FILE`" + `) whose keys are the names of the variables. ` + only("serve", ServeOptions()) + `
+` + only("tools", ToolOptions()) + `
+` + "`expire` and `delete`" + ` have flags for the options that say where the tables are. A flag overrides
 a variable, which overrides the file, which overrides the default. An empty variable counts as not set. All violations are reported at once.
 
 | Variable, key | Flag | Default | Meaning | Rule |
 |---|---|---|---|---|
 `)
-	for _, o := range slices.Concat(Table(), ServeOptions()) {
+	for _, o := range slices.Concat(Table(), ServeOptions(), ToolOptions()) {
 		standard := ""
 		if o.Default != "" {
 			standard = "`" + o.Default + "`"
@@ -44,6 +45,16 @@ A cluster without a history for a reason that cannot change (release, primary no
 run after its end. From then on, only its row in `+"`cluster_summaries`"+` has the reason.
 `, ExitComplete, ExitFailed, ExitUsage, ExitIncomplete)
 	return []byte(b.String())
+}
+
+// only says which options a command alone has.
+func only(command string, options []Option) string {
+	var names []string
+	for _, o := range options {
+		names = append(names, "`"+o.Name+"`")
+	}
+	last := len(names) - 1
+	return fmt.Sprintf("%s and %s are for `%s` only.", strings.Join(names[:last], ", "), names[last], command)
 }
 
 // permissions renders what a run may call in AWS.

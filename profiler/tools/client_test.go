@@ -3,6 +3,7 @@ package tools_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"testing"
@@ -10,10 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
 // The protocol's own Python client lists the tools and gets the same answers, which it validates
-// against the tools' schemas, from a process on standard input and output.
+// against the tools' schemas: from a folder of logs on standard input and output, and from a lake
+// over HTTP.
 func TestPythonClient(t *testing.T) {
 	python := os.Getenv("OBSERVATORY_PYTHON")
 	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with mcp")
@@ -39,20 +42,24 @@ func TestPythonClient(t *testing.T) {
 	}
 	input, err := json.Marshal(calls)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), python, "testdata/client.py", os.Args[0])
-	cmd.Env = append(os.Environ(), logsVariable+"="+sickLogs)
-	var errors bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &errors
-	output, err := cmd.Output()
-	require.NoError(t, err, "%s", &errors)
-	var got struct {
-		Tools   []struct{ Name string }
-		Answers []string
-	}
-	require.NoError(t, json.Unmarshal(output, &got))
-	require.Len(t, got.Tools, len(listed.Tools))
-	for i, answer := range got.Answers {
-		require.JSONEq(t, want[i], answer, calls[i])
-		require.LessOrEqual(t, len(answer), 32<<10)
+	server := httptest.NewServer(tools.Handler(fromLake(t, sickLogs), tools.HTTP{Token: token}, t.Output()))
+	t.Cleanup(server.Close)
+	for transport, target := range map[string]string{"stdio": os.Args[0], "HTTP": server.URL + tools.HTTPPath} {
+		cmd := exec.CommandContext(t.Context(), python, "testdata/client.py", target)
+		cmd.Env = append(os.Environ(), logsVariable+"="+sickLogs, "TOKEN="+token)
+		var errors bytes.Buffer
+		cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &errors
+		output, err := cmd.Output()
+		require.NoError(t, err, "%s: %s", transport, &errors)
+		var got struct {
+			Tools   []struct{ Name string }
+			Answers []string
+		}
+		require.NoError(t, json.Unmarshal(output, &got))
+		require.Len(t, got.Tools, len(listed.Tools))
+		for i, answer := range got.Answers {
+			require.JSONEq(t, want[i], answer, "%s %v", transport, calls[i])
+			require.LessOrEqual(t, len(answer), 32<<10)
+		}
 	}
 }

@@ -1,19 +1,32 @@
-"""Lists the tools of a server on standard input and output, and calls some of them.
+"""Lists the tools of a server and calls some of them.
 
-The command of the server is in the arguments, and the calls are on standard input: a JSON list of
-[tool, arguments]. It prints a JSON object: the tools with their schemas, and the answers."""
+The command of the server is in the arguments, or its URL, with the bearer token in TOKEN. The calls
+are on standard input: a JSON list of [tool, arguments]. It prints a JSON object: the tools with
+their schemas, and the answers."""
 import asyncio
 import json
 import os
 import sys
+from contextlib import asynccontextmanager
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+
+
+@asynccontextmanager
+async def streams(target):
+    if not target[0].startswith("http"):
+        async with stdio_client(StdioServerParameters(command=target[0], args=target[1:], env=dict(os.environ))) as pair:
+            yield pair
+        return
+    client = create_mcp_http_client(headers={"Authorization": "Bearer " + os.environ["TOKEN"]})
+    async with client, streamable_http_client(target[0], http_client=client) as pair:
+        yield pair
 
 
 async def main():
-    server = StdioServerParameters(command=sys.argv[1], args=sys.argv[2:], env=dict(os.environ))
-    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+    async with streams(sys.argv[1:]) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
         listed = await session.list_tools()
         answers = []

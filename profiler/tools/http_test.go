@@ -1,0 +1,263 @@
+package tools_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/tools"
+)
+
+const token = "a-token-of-the-tests-k4n4ry"
+
+// withToken sends the token with each request.
+type withToken struct{ next http.RoundTripper }
+
+func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+token)
+	return w.next.RoundTrip(r)
+}
+
+// lockedBuffer is written by a server while a test reads it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// overHTTP serves rows with TLS.
+func overHTTP(t *testing.T, rows tools.Rows) (server *httptest.Server, audit *lockedBuffer) {
+	t.Helper()
+	audit = &lockedBuffer{}
+	server = httptest.NewTLSServer(tools.Handler(rows, tools.HTTP{Token: token, Audit: audit}, t.Output()))
+	t.Cleanup(server.Close)
+	return server, audit
+}
+
+// Over HTTP the answers are those on standard input and output. The audit log has who asked what,
+// and no text of a job or a caller.
+func TestHTTPGivesTheSameAnswers(t *testing.T) {
+	rows := tools.FromLake(plantedLake(t))
+	server, audit := overHTTP(t, rows)
+	over := client(t, &mcp.StreamableClientTransport{
+		Endpoint: server.URL + tools.HTTPPath, HTTPClient: &http.Client{Transport: withToken{server.Client().Transport}}, DisableStandaloneSSE: true,
+	}, nil)
+	here := connect(t, rows)
+	for _, arguments := range []map[string]any{{"id": sickCluster}, {"id": "skew-sick"}, {"id": "no such canary"}} {
+		want, err := here.CallTool(t.Context(), params("findings", arguments))
+		require.NoError(t, err)
+		got, err := over.CallTool(t.Context(), params("findings", arguments))
+		require.NoError(t, err)
+		require.Equal(t, want.IsError, got.IsError)
+		require.Equal(t, textOf(t, want), textOf(t, got))
+	}
+	_, err := over.CallTool(t.Context(), params("k4n4ry' OR 1", map[string]any{"K4N4RY": 1}))
+	require.Error(t, err)
+	lines := strings.Split(strings.TrimSpace(audit.String()), "\n")
+	require.Len(t, lines, 4)
+	require.Regexp(t, `"client":"127.0.0.1","tool":"findings","arguments":\["id"\],"id":"j-0SICK","duration_ms":\d+,"answer_bytes":[1-9]\d+,"failed":false`, lines[0])
+	require.Regexp(t, `"failed":true`, lines[2])
+	require.Contains(t, lines[3], `"tool":"unknown"`)
+	for _, never := range []string{"skew-sick", "canary", "k4n4ry", "K4N4RY", token} {
+		require.NotContains(t, audit.String(), never)
+	}
+}
+
+// initialize is a first request of a client.
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+	`"clientInfo":{"name":"test","version":"1"}}}`
+
+func post(t *testing.T, server *httptest.Server, body string, headers ...string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+tools.HTTPPath, strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := server.Client().Do(request)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// What has not the token, comes from another website's page, is too large or too much, is refused.
+func TestHTTPRefuses(t *testing.T) {
+	server, audit := overHTTP(t, fromLake(t, logs))
+	const bearer = "Bearer " + token
+	for name, c := range map[string]struct {
+		body    string
+		headers []string
+		want    int
+	}{
+		"token":           {initialize, []string{"Authorization", bearer}, http.StatusOK},
+		"no token":        {initialize, nil, http.StatusUnauthorized},
+		"wrong token":     {initialize, []string{"Authorization", bearer + "x"}, http.StatusUnauthorized},
+		"another scheme":  {initialize, []string{"Authorization", "Basic " + token}, http.StatusUnauthorized},
+		"another origin":  {initialize, []string{"Authorization", bearer, "Origin", "https://example.com"}, http.StatusForbidden},
+		"another site":    {initialize, []string{"Authorization", bearer, "Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		"a large request": {`{"x":"` + strings.Repeat("x", 1<<17) + `"}`, []string{"Authorization", bearer}, http.StatusRequestEntityTooLarge},
+		"no JSON":         {`{`, []string{"Authorization", bearer}, http.StatusBadRequest},
+	} {
+		response := post(t, server, c.body, c.headers...)
+		require.Equal(t, c.want, response.StatusCode, name)
+		if c.want == http.StatusUnauthorized {
+			require.Equal(t, `Bearer realm="`+platform.Name+`"`, response.Header.Get("WWW-Authenticate"))
+		}
+	}
+	response, err := server.Client().Get(server.URL + platform.HealthPath)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Empty(t, audit.String())
+	limited := 0
+	for range 100 {
+		if response := post(t, server, initialize, "X-Forwarded-For", fmt.Sprint(limited)); response.StatusCode == http.StatusTooManyRequests {
+			limited++
+			require.NotEmpty(t, response.Header.Get("Retry-After"))
+		}
+	}
+	require.Positive(t, limited)
+}
+
+// A thousand requests a second, with a token and without, are refused by far the most, and take no
+// memory that stays. Another client is answered meanwhile.
+func TestHTTPUnderAFlood(t *testing.T) {
+	testenv.RequireLong(t, "TestHTTPRefuses sends a hundred")
+	server, _ := overHTTP(t, tools.FromLake(plantedLake(t)))
+	for _, header := range []string{"", "Bearer " + token} {
+		var mu sync.Mutex
+		seen := map[int]int{}
+		var senders sync.WaitGroup
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ticks := time.NewTicker(time.Millisecond)
+		for range 50 {
+			senders.Go(func() {
+				for {
+					select {
+					case <-ctx.Done():
+						return
+					case <-ticks.C:
+					}
+					request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+tools.HTTPPath, strings.NewReader(
+						`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"findings","arguments":{"id":"j-0SICK"}}}`))
+					if err != nil {
+						continue
+					}
+					request.Header.Set("Content-Type", "application/json")
+					request.Header.Set("Accept", "application/json, text/event-stream")
+					request.Header.Set("Authorization", header)
+					response, err := server.Client().Do(request)
+					if err != nil {
+						continue
+					}
+					_, _ = io.Copy(io.Discard, response.Body)
+					_ = response.Body.Close()
+					mu.Lock()
+					seen[response.StatusCode]++
+					mu.Unlock()
+				}
+			})
+		}
+		senders.Wait()
+		cancel()
+		ticks.Stop()
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		t.Logf("token %t: answers by status %v; %d MiB of live heap", header != "", seen, m.HeapAlloc>>20)
+		require.Greater(t, seen[http.StatusTooManyRequests], 10*(seen[http.StatusOK]+seen[http.StatusUnauthorized]))
+		require.Less(t, m.HeapAlloc, uint64(128<<20))
+		if header == "" {
+			require.Zero(t, seen[http.StatusOK])
+		} else {
+			require.Positive(t, seen[http.StatusOK])
+		}
+	}
+}
+
+// A server that could be reached without TLS, or without a token, does not start. All faults are
+// named.
+func TestHTTPIsSafeOrDoesNotStart(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		o       tools.HTTP
+		want    string
+	}{
+		{"127.0.0.1:0", tools.HTTP{Token: token}, ""},
+		{"[::1]:0", tools.HTTP{Token: token}, ""},
+		{"0.0.0.0:1", tools.HTTP{Token: token, Certificate: "c", Key: "k"}, ""},
+		{"0.0.0.0:1", tools.HTTP{Token: token}, "without a certificate it must be a loopback address"},
+		{"localhost:1", tools.HTTP{Token: token}, "without a certificate it must be a loopback address"},
+		{"1", tools.HTTP{Token: token}, "must be HOST:PORT"},
+		{"10.0.0.1:1", tools.HTTP{Token: "short", Key: "k"}, "certificate and key: give both, or none\ntoken: 5 bytes: must have 16 or more"},
+	} {
+		err := c.o.Validate(c.address)
+		if c.want == "" {
+			require.NoError(t, err, c.address)
+			continue
+		}
+		require.ErrorContains(t, err, c.want)
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	_, err := tools.ReadToken(file)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, os.WriteFile(file, []byte("short\n"), 0o600))
+	_, err = tools.ReadToken(file)
+	require.ErrorContains(t, err, "5 bytes: must have 16 or more")
+	require.NoError(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
+	read, err := tools.ReadToken(file)
+	require.NoError(t, err)
+	require.Equal(t, token, read)
+}
+
+// The server ends when it is told to, also while a client is connected.
+func TestHTTPEnds(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	at, ended := make(chan net.Addr, 1), make(chan error, 1)
+	go func() {
+		ended <- tools.ServeHTTP(ctx, fromLake(t, logs), platform.Loopback+":0", tools.HTTP{Token: token}, t.Output(), func(a net.Addr) { at <- a })
+	}()
+	url := "http://" + (<-at).String()
+	over := client(t, &mcp.StreamableClientTransport{
+		Endpoint: url + tools.HTTPPath, HTTPClient: &http.Client{Transport: withToken{http.DefaultTransport}}, DisableStandaloneSSE: true,
+	}, nil)
+	result, err := over.CallTool(t.Context(), params("describe_tables", nil))
+	require.NoError(t, err)
+	require.False(t, result.IsError)
+	stop()
+	require.NoError(t, <-ended)
+	_, err = http.Get(url + platform.HealthPath)
+	var refused *net.OpError
+	require.True(t, errors.As(err, &refused))
+}
