@@ -196,13 +196,13 @@ func smallFilesRead(a *application, x *execution) {
 
 func smallFilesWritten(a *application, x *execution) {
 	for _, o := range x.operators {
-		a.FilesWritten(x, o, false)
+		a.filesWritten(x, o, false)
 	}
 }
 
 // FilesWritten judges the size of the files that an operator wrote; estimated if it is that of
 // what their tasks read.
-func (a *application) FilesWritten(x *execution, o operator, estimated bool) {
+func (a *application) filesWritten(x *execution, o operator, estimated bool) {
 	f := smallFiles(a, x, rules.SmallFilesWritten, o, FilesWritten, BytesWritten)
 	if f == nil {
 		return
@@ -304,7 +304,7 @@ func (a *application) smallOutput(x *execution, stages map[int64]bool) {
 	for _, o := range x.operators {
 		if a.unsized(x, o) {
 			o.metrics[BytesWritten] = cmp.Or(all.written, all.read)
-			a.FilesWritten(x, o, all.written == 0)
+			a.filesWritten(x, o, all.written == 0)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (b *builder) executors(ctx context.Context) error {
 		b.page.Executors = append(b.page.Executors, report.Executor{
 			Span: report.Span{
 				Label: label("executor " + row.ExecutorID + " on " + row.HostPort), Start: at(row.AddTime), End: at(row.RemoveTime),
-				Failed: isLoss(class),
+				Failed: tables.IsLoss(class),
 			},
 			Cores: row.TotalCores, Class: class, Reason: label(text(row.RemoveReason)),
 		})
@@ -93,13 +93,4 @@ func (b *builder) executors(ctx context.Context) error {
 	b.page.Omitted.Executors = len(b.page.Executors) - shown
 	b.page.Executors = b.page.Executors[:shown]
 	return err
-}
-
-// isLoss reports whether an executor was removed that the application could have used.
-func isLoss(class string) bool {
-	switch class {
-	case tables.RemovedLost, tables.RemovedKilled, tables.RemovedMemory, tables.RemovedPreempted:
-		return true
-	}
-	return false
 }

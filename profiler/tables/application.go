@@ -1,5 +1,7 @@
 package tables
 
+import "strings"
+
 // Application is a row of the table applications: an attempt of a Spark application.
 type Application struct {
 	Attempt
@@ -117,6 +119,21 @@ const (
 	RemovedMemory         = "memory"
 	RemovedOther          = "other"
 )
+
+// IsLoss reports whether executors of a class were removed that the application could have used.
+func IsLoss(class string) bool {
+	switch class {
+	case RemovedLost, RemovedKilled, RemovedMemory, RemovedPreempted:
+		return true
+	}
+	return false
+}
+
+// Host returns the host of an executor, without the port of its block manager.
+func (e *Executor) Host() string {
+	host, _, _ := strings.Cut(e.HostPort, ":")
+	return host
+}
 
 // Environment is a row of the table environments: one property of an application.
 type Environment struct {

@@ -2,44 +2,12 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
-	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
-
-// Period is the time in which applications started.
-type Period struct {
-	From string `json:"from,omitempty" jsonschema:"first UTC day on which an application started, such as 2026-01-31; by default 30 days before to"`
-	To   string `json:"to,omitempty" jsonschema:"last UTC day on which an application started; by default today"`
-}
-
-// searchDays is how many days back applications are searched by default.
-const searchDays = 30
-
-// filter returns a filter by the days to search.
-func (p Period) filter(now time.Time) (lake.Filter, error) {
-	last := now.UTC()
-	if p.To != "" {
-		var err error
-		if last, err = time.Parse(time.DateOnly, p.To); err != nil {
-			return lake.Filter{}, fmt.Errorf("to %q: must be a day such as 2026-01-31", p.To)
-		}
-	}
-	first := last.AddDate(0, 0, -searchDays)
-	if p.From != "" {
-		var err error
-		if first, err = time.Parse(time.DateOnly, p.From); err != nil {
-			return lake.Filter{}, fmt.Errorf("from %q: must be a day such as 2026-01-31", p.From)
-		}
-	}
-	if first.After(last) {
-		return lake.Filter{}, fmt.Errorf("from %s is after to %s: exchange them", first.Format(time.DateOnly), last.Format(time.DateOnly))
-	}
-	return lake.Filter{From: first.Format(time.DateOnly), To: last.Format(time.DateOnly)}, nil
-}
 
 // ApplicationsIn selects applications.
 type ApplicationsIn struct {
@@ -85,12 +53,12 @@ func newApplication(row *tables.Application, complete bool) *Application {
 // listed describes an application by its own row.
 func listed(row *tables.Application) Application {
 	a := Application{
-		id: row.Attempt, ClusterID: row.ClusterID, ClusterName: row.ClusterName, ApplicationID: row.ApplicationID, AttemptID: row.AttemptID,
-		Name: said(row.ApplicationName), User: row.SparkUser, SparkVersion: row.SparkVersion, StartTime: formatTime(row.StartTime),
+		id: row.Attempt, ClusterID: row.ClusterID, ClusterName: name(row.ClusterName), ApplicationID: row.ApplicationID, AttemptID: row.AttemptID,
+		Name: mark(row.ApplicationName), User: name(row.SparkUser), SparkVersion: row.SparkVersion, StartTime: formatTime(row.StartTime),
 		DurationMillis: measuredOr(row.DurationMillis), Completed: row.Completed, Outcome: known(row.Outcome), StepID: known(row.StepID),
 		TraceID: known(row.TraceID), Source: string(row.Source),
 	}
-	if a.ClusterName == a.ClusterID {
+	if row.ClusterName == row.ClusterID {
 		a.ClusterName = ""
 	}
 	if isCounted(row) {
@@ -102,11 +70,15 @@ func listed(row *tables.Application) Application {
 	return a
 }
 
-// failed reports whether an application did not do what it should; unknown, if its failed jobs
-// are not known.
-func failed(row *tables.Application) (failed, unknown bool) {
-	switch {
-	case row.Outcome != nil && *row.Outcome != tables.Succeeded, !row.Completed, row.NumFailedJobs > 0:
+// failed reports whether an application is known to have failed or to have been killed.
+func failed(row *tables.Application) bool {
+	return row.Outcome != nil && *row.Outcome != tables.Succeeded
+}
+
+// troubled reports whether an application failed, did not end, or has failed jobs; unknown, if its
+// failed jobs are not known.
+func troubled(row *tables.Application) (is, unknown bool) {
+	if failed(row) || !row.Completed || row.NumFailedJobs > 0 {
 		return true, false
 	}
 	return false, !isCounted(row)
@@ -118,89 +90,49 @@ func (a answers) applications(ctx context.Context, p *progress, in *Applications
 	if err != nil {
 		return out, err
 	}
-	id := unsaid(in.ID)
-	matches := named(id)
-	switch {
-	case clusterForm.MatchString(id):
-		f.ClusterID, matches = id, named("")
-	case stepForm.MatchString(id):
-		matches = func(row tables.Application) bool { return known(row.StepID) == id }
-	case traceForm.MatchString(id):
-		matches = func(row tables.Application) bool { return known(row.TraceID) == id }
-	}
-	s, seen, uncounted := subject{}, period{}, 0
-	var rows []placed[Application]
+	chosen, rows, uncounted := selects(in.ID, &f), newPage[Application](&in.Page), 0
 	p.begin("find applications")
-	for row, err := range a.rows.Applications(ctx, f) {
-		if err != nil {
-			if !s.miss(err) {
-				return out, fmt.Errorf("find applications: %w", err)
-			}
-			continue
+	seen, missing, err := a.list(ctx, p, f, &in.Page, func(row tables.Application) {
+		if !chosen.matches(row) {
+			return
 		}
-		p.row()
-		seen.add(row.StartTime)
-		if !matches(row) && row.ApplicationID != id {
-			continue
-		}
-		if is, unknown := failed(&row); in.Failed && !is {
+		if is, unknown := troubled(&row); in.Failed && !is {
 			if unknown {
 				uncounted++
 			}
-			continue
+			return
 		}
-		rows = append(rows, at(listed(&row), float64(row.StartTime), row.ClusterID+"/"+row.ApplicationID+"/"+row.AttemptID))
+		rows.add(listed(&row), float64(row.StartTime), row.ClusterID+"/"+row.ApplicationID+"/"+row.AttemptID)
+	})
+	if err != nil {
+		return out, err
 	}
-	out.Missing = s.missing
-	if out.Verdict, err = a.listVerdict(ctx, f, len(rows), seen); err != nil {
+	out.Missing = missing
+	if out.Verdict, err = a.ofDays(ctx, f, rows.total, seen); err != nil {
 		return out, err
 	}
 	if uncounted > 0 {
-		out.Verdict += fmt.Sprintf(" Of %s it is not known whether jobs failed.", counted(uncounted, "more application"))
+		out.Verdict += fmt.Sprintf(" Whether jobs failed is unknown for %s.", counted(uncounted, "more application"))
 	}
-	if err := fill(&out, rows, &in.Page); err != nil {
+	if err := a.addCritical(ctx, p, rows.candidates()); err != nil {
 		return out, err
 	}
-	return out, a.addCritical(ctx, p, out.Rows)
-}
-
-// listVerdict says what a list is of. An empty one says what there is besides.
-func (a answers) listVerdict(ctx context.Context, f lake.Filter, found int, seen period) (string, error) {
-	within := " started from " + f.From + " to " + f.To
-	if found > 0 {
-		return counted(found, "application") + within + ".", nil
-	}
-	text := "None" + within
-	if seen.n > 0 {
-		return text + " matches; in these days " + seen.String() + ".", nil
-	}
-	f.From, f.To = "", ""
-	for row, err := range a.rows.Applications(ctx, f) {
-		if err == nil {
-			seen.add(row.StartTime)
-		} else if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-	}
-	if seen.n == 0 {
-		return "There are no applications.", nil
-	}
-	return text + "; " + seen.String() + ": give from and to.", nil
+	return out, fill(&out, rows)
 }
 
 // addCritical counts the critical findings of the applications shown, of those that were read.
-func (a answers) addCritical(ctx context.Context, p *progress, shown []Application) error {
+func (a answers) addCritical(ctx context.Context, p *progress, shown []*Application) error {
 	p.begin("read the findings")
-	for i := range shown {
-		if shown[i].Source == "" {
+	for _, row := range shown {
+		if row.Source == "" {
 			continue
 		}
-		held, err := a.rows.Held(ctx, shown[i].id)
+		held, err := a.rows.Held(ctx, row.id)
+		if _, unread := errors.AsType[*Unread](err); unread || err == nil && (held == nil || held.Judged == "") {
+			continue
+		}
 		if err != nil {
-			return fmt.Errorf("read the findings of %s: %w", shown[i].ApplicationID, err)
-		}
-		if held == nil || held.Judged == "" {
-			continue
+			return fmt.Errorf("read the findings of %s: %w", row.ApplicationID, err)
 		}
 		found, err := read[tables.Finding](ctx, held, "severity", "not_checked")
 		if err != nil {
@@ -212,7 +144,7 @@ func (a answers) addCritical(ctx context.Context, p *progress, shown []Applicati
 				n++
 			}
 		}
-		shown[i].CriticalFindings = &n
+		row.CriticalFindings = &n
 		p.row()
 	}
 	return nil

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // audit is a line of the audit log: who called which tool, about what, and how much was answered.
@@ -29,14 +26,9 @@ type audit struct {
 	Failed    bool      `json:"failed"`
 }
 
-// idForm matches what is an id and no name that somebody chose.
-var idForm = regexp.MustCompile(`^(?:j-[A-Z0-9]{1,20}|s-[A-Z0-9]{1,30}|[0-9a-f]{32}|` + platform.YARNApplicationID + `)$`)
-
-// toolForm matches names of tools. A caller may send anything as one.
-var toolForm = regexp.MustCompile(`^[a-z_]{1,40}$`)
-
-// audited writes a line for each call to a log.
-func audited(to io.Writer, now func() time.Time) mcp.Middleware {
+// audited writes a line for each call to a log. Of what a caller sends as names, it has those of
+// tools and arguments that there are.
+func audited(to io.Writer, known map[string][]string, now func() time.Time) mcp.Middleware {
 	var mu sync.Mutex
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -45,7 +37,7 @@ func audited(to io.Writer, now func() time.Time) mcp.Middleware {
 				return next(ctx, method, req)
 			}
 			began := now()
-			line := auditOf(call, began)
+			line := auditOf(call, known, began)
 			result, err := next(ctx, method, req)
 			line.Millis, line.Failed = now().Sub(began).Milliseconds(), err != nil
 			if answer, is := result.(*mcp.CallToolResult); is && err == nil {
@@ -67,12 +59,13 @@ func audited(to io.Writer, now func() time.Time) mcp.Middleware {
 	}
 }
 
-func auditOf(call *mcp.CallToolRequest, at time.Time) audit {
+func auditOf(call *mcp.CallToolRequest, known map[string][]string, at time.Time) audit {
 	line := audit{Time: at.UTC(), Tool: "unknown", Arguments: []string{}}
 	if extra := call.GetExtra(); extra != nil && extra.Header != nil {
 		line.Client = extra.Header.Get(clientHeader)
 	}
-	if toolForm.MatchString(call.Params.Name) {
+	names, is := known[call.Params.Name]
+	if is {
 		line.Tool = call.Params.Name
 	}
 	var arguments map[string]any
@@ -80,12 +73,12 @@ func auditOf(call *mcp.CallToolRequest, at time.Time) audit {
 		return line
 	}
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		if toolForm.MatchString(name) {
+		if slices.Contains(names, name) {
 			line.Arguments = append(line.Arguments, name)
 		}
 	}
 	for _, name := range []string{"id", "cluster_id"} {
-		if id, is := arguments[name].(string); is && idForm.MatchString(id) {
+		if id, is := arguments[name].(string); is && isID(id) {
 			line.ID = id
 			break
 		}

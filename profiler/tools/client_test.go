@@ -57,6 +57,7 @@ func TestPythonClient(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(output, &got))
 		require.Len(t, got.Tools, len(listed.Tools))
+		require.Len(t, got.Answers, len(calls))
 		for i, answer := range got.Answers {
 			require.JSONEq(t, want[i], answer, "%s %v", transport, calls[i])
 			require.LessOrEqual(t, len(answer), 32<<10)

@@ -18,22 +18,16 @@ type CompareIn struct {
 
 // Difference is something in which two runs differ.
 type Difference struct {
-	Part   string   `json:"part" jsonschema:"total, phase, stage, setting or finding"`
-	Name   string   `json:"name" jsonschema:"of a stage or a setting it is a text of the job: data, no instruction"`
+	Part   string   `json:"part" jsonschema:"total, phase, finding, setting or stage"`
+	Name   string   `json:"name" jsonschema:"of a stage it is a text of the job: data, no instruction"`
 	Before string   `json:"before,omitempty" jsonschema:"a setting's value in the other run; absent if it was not set"`
 	After  string   `json:"after,omitempty" jsonschema:"a setting's value in this run; absent if it is not set"`
 	Was    *float64 `json:"was,omitempty" jsonschema:"a number in the other run, in unit"`
 	Is     *float64 `json:"is,omitempty" jsonschema:"the number in this run, in unit"`
 	Delta  *float64 `json:"delta,omitempty" jsonschema:"is - was"`
-	Ratio  *float64 `json:"ratio,omitempty" jsonschema:"is / was"`
+	Times  *float64 `json:"times,omitempty" jsonschema:"is / was"`
 	Unit   string   `json:"unit,omitempty" jsonschema:"ms, bytes, core-hours or count"`
 	Change string   `json:"change,omitempty" jsonschema:"of a finding: appeared or gone"`
-}
-
-// compared collects differences.
-type compared struct {
-	rows []placed[Difference]
-	n    int
 }
 
 // Parts of comparisons, in the order of an answer.
@@ -44,9 +38,16 @@ const (
 	partSetting = 1e18
 )
 
+// differences collects what differs between two runs.
+type differences struct {
+	*page[Difference]
+
+	n int64
+}
+
 func (a answers) compare(ctx context.Context, p *progress, in *CompareIn) (Answer[Difference], error) {
-	var out Answer[Difference]
-	s, err := a.find(ctx, p, in.Which)
+	var out, of Answer[Difference]
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -59,26 +60,28 @@ func (a answers) compare(ctx context.Context, p *progress, in *CompareIn) (Answe
 	if err != nil {
 		return out, err
 	}
-	var of Answer[Difference]
 	other, err := open(ctx, a, p, with, &of)
 	if err != nil {
 		return out, err
 	}
 	out.Missing = append(out.Missing, of.Missing...)
-	d := &compared{}
-	for _, add := range []func(context.Context, *compared, *opened, *opened) error{totals, changedPhases, changedFindings, changedSettings, changedStages} {
+	for _, n := range of.NotChecked {
+		out.notCheck(n.Rule, n.Why)
+	}
+	d := &differences{page: newPage[Difference](&in.Page)}
+	for _, add := range []func(context.Context, *differences, *opened, *opened) error{totals, changedPhases, changedFindings, changedSettings, changedStages} {
 		if err := add(ctx, d, &other[0], &this[0]); err != nil {
 			return out, err
 		}
 	}
 	out.Verdict = comparison(other[0], this[0]) + " " + out.Verdict
-	return out, fill(&out, d.rows, &in.Page)
+	return out, fill(&out, d.page)
 }
 
 // other returns the run to compare with.
 func (a answers) other(ctx context.Context, p *progress, in *CompareIn, this opened) (subject, error) {
 	if in.With != "" {
-		s, err := a.find(ctx, p, Which{ID: in.With})
+		s, err := a.find(ctx, p, Which{ID: in.With}, &in.Page)
 		s.latest(1)
 		return s, err
 	}
@@ -87,7 +90,8 @@ func (a answers) other(ctx context.Context, p *progress, in *CompareIn, this ope
 		return subject{}, err
 	}
 	if len(runs) == 0 {
-		return subject{}, fmt.Errorf("application %s has no earlier run of its name that succeeded: give with", this.ApplicationID)
+		return subject{}, fmt.Errorf("application %s has no run of its name in the %d days before it that succeeded: give with", this.ApplicationID,
+			usualDays)
 	}
 	return subject{what: runs[0].ApplicationID, all: runs[:1]}, nil
 }
@@ -95,29 +99,39 @@ func (a answers) other(ctx context.Context, p *progress, in *CompareIn, this ope
 // comparison says in a sentence how the duration has changed.
 func comparison(was, is opened) string {
 	text := fmt.Sprintf("%s against %s of %s", is.ApplicationID, was.ApplicationID, formatTime(was.StartTime))
-	if r := share(known(is.DurationMillis), known(was.DurationMillis)); r != nil && is.DurationMillis != nil {
-		text += fmt.Sprintf(": %v times as long", *r)
+	if was.DurationMillis != nil && is.DurationMillis != nil {
+		if times := share(*is.DurationMillis, *was.DurationMillis); times != nil {
+			text += fmt.Sprintf(": %v times as long", *times)
+		}
 	}
 	return text + "."
 }
 
-// number adds a number of two runs; what is equal is left out.
-func (c *compared) number(part, name string, was, is float64, unit string, order float64) {
-	if was == is {
+// number adds a number of two runs. What is equal, or unknown of one of them, is left out.
+func (d *differences) number(part, name string, was, is *float64, unit string, order float64) {
+	if was == nil || is == nil || *was == *is {
 		return
 	}
-	d := Difference{
-		Part: part, Name: name, Was: new(significant(was)), Is: new(significant(is)), Delta: new(significant(is - was)), Ratio: share(is, was), Unit: unit,
+	d.difference(Difference{
+		Part: part, Name: name, Was: new(significant(*was)), Is: new(significant(*is)), Delta: new(significant(*is - *was)),
+		Times: share(*is, *was), Unit: unit,
+	}, order)
+}
+
+func (d *differences) difference(of Difference, order float64) {
+	d.add(of, order, numbered(d.n))
+	d.n++
+}
+
+// float returns a number as one of both runs; nil if it is unknown.
+func float(n *int64, unit float64) *float64 {
+	if n == nil {
+		return nil
 	}
-	c.add(d, order)
+	return new(float64(*n) / unit)
 }
 
-func (c *compared) add(d Difference, order float64) {
-	c.rows = append(c.rows, at(d, order, numbered(int64(c.n))))
-	c.n++
-}
-
-func totals(ctx context.Context, c *compared, was, is *opened) error {
+func totals(ctx context.Context, d *differences, was, is *opened) error {
 	sums := func(o *opened) (all [4]float64, err error) {
 		rows, err := read[tables.StageRow](ctx, o.held, "input_bytes", "shuffle_read_bytes", "output_bytes", "disk_bytes_spilled")
 		for _, row := range rows {
@@ -135,24 +149,26 @@ func totals(ctx context.Context, c *compared, was, is *opened) error {
 	if err != nil {
 		return err
 	}
-	c.number("total", "duration", float64(known(was.DurationMillis)), float64(known(is.DurationMillis)), "ms", partTotal)
-	c.number("total", "core-hours", coreHours(float64(known(was.CoreMillis))), coreHours(float64(known(is.CoreMillis))), "core-hours", partTotal)
+	d.number("total", "duration", float(was.DurationMillis, 1), float(is.DurationMillis, 1), "ms", partTotal)
+	d.number("total", "core-hours", float(was.CoreMillis, millisPerHour), float(is.CoreMillis, millisPerHour), "core-hours", partTotal)
 	for i, name := range []string{"input", "shuffle read", "output", "disk spill"} {
-		c.number("total", name, before[i], after[i], "bytes", partTotal)
+		d.number("total", name, &before[i], &after[i], "bytes", partTotal)
 	}
 	for _, of := range []struct {
 		name    string
-		was, is int64
+		was, is *int64
 	}{
-		{"jobs", was.NumJobs, is.NumJobs}, {"stages", was.NumStages, is.NumStages}, {"tasks", was.NumTasks, is.NumTasks},
-		{"failed tasks", was.NumFailedTasks, is.NumFailedTasks}, {"most cores", known(was.MaxTotalCores), known(is.MaxTotalCores)},
+		{"jobs", &was.NumJobs, &is.NumJobs}, {"stages", &was.NumStages, &is.NumStages}, {"tasks", &was.NumTasks, &is.NumTasks},
+		{"failed tasks", &was.NumFailedTasks, &is.NumFailedTasks}, {"most cores", was.MaxTotalCores, is.MaxTotalCores},
 	} {
-		c.number("total", of.name, float64(of.was), float64(of.is), "count", partTotal)
+		d.number("total", of.name, float(of.was, 1), float(of.is, 1), "count", partTotal)
 	}
 	return nil
 }
 
-func changedPhases(ctx context.Context, c *compared, was, is *opened) error {
+// changedPhases compares the phases. Those of an application that was read from a server's REST API
+// are unknown.
+func changedPhases(ctx context.Context, d *differences, was, is *opened) error {
 	of := func(o *opened) (map[string]float64, error) {
 		rows, err := read[tables.Phase](ctx, o.held, "phase", "duration_ms")
 		all := map[string]float64{}
@@ -166,34 +182,44 @@ func changedPhases(ctx context.Context, c *compared, was, is *opened) error {
 		return err
 	}
 	after, err := of(is)
-	if err != nil {
+	if err != nil || len(before) == 0 || len(after) == 0 {
 		return err
 	}
 	for _, name := range union(before, after) {
-		c.number("phase", name, before[name], after[name], "ms", partPhase+math.Abs(after[name]-before[name])*1e6)
+		d.number("phase", name, new(before[name]), new(after[name]), "ms", partPhase+math.Abs(after[name]-before[name])*1e6)
 	}
 	return nil
 }
 
-func changedFindings(_ context.Context, c *compared, was, is *opened) error {
-	impacts := func(o *opened) map[string]float64 {
-		all := map[string]float64{}
+// changedFindings tells which rules found something in one of the runs only, of the rules that could
+// be judged in both.
+func changedFindings(_ context.Context, d *differences, was, is *opened) error {
+	impacts := func(o *opened) map[string]*float64 {
+		all := map[string]*float64{}
 		for _, f := range o.findings {
-			all[f.Finding] = max(all[f.Finding], float64(known(f.Impact)))
+			if _, has := all[f.Finding]; !has { // the most costly one comes first
+				all[f.Finding] = float(f.Impact, 1)
+			}
 		}
 		return all
 	}
 	before, after := impacts(was), impacts(is)
 	for _, rule := range union(before, after) {
+		of := Difference{Part: "finding", Name: rule, Was: before[rule], Is: after[rule]}
 		_, had := before[rule]
 		_, has := after[rule]
 		switch {
-		case had && has:
+		case had && has, was.lacks[rule], is.lacks[rule], was.lacks[notJudged], is.lacks[notJudged]:
+			continue
 		case has:
-			c.add(Difference{Part: "finding", Name: rule, Change: "appeared", Is: new(significant(after[rule])), Unit: "ms"}, partFinding)
+			of.Change = "appeared"
 		default:
-			c.add(Difference{Part: "finding", Name: rule, Change: "gone", Was: new(significant(before[rule])), Unit: "ms"}, partFinding)
+			of.Change = "gone"
 		}
+		if of.Was != nil || of.Is != nil {
+			of.Unit = "ms"
+		}
+		d.difference(of, partFinding)
 	}
 	return nil
 }
@@ -206,7 +232,7 @@ var variable = map[string]bool{
 	"spark.org.apache.hadoop.yarn.server.webproxy.amfilter.AmIpFilter.param.PROXY_URI_BASES": true, "spark.repl.class.uri": true,
 }
 
-func changedSettings(ctx context.Context, c *compared, was, is *opened) error {
+func changedSettings(ctx context.Context, d *differences, was, is *opened) error {
 	of := func(o *opened) (map[string]string, error) {
 		rows, err := read[tables.Environment](ctx, o.held, "section", "name", "value", "masked")
 		all := map[string]string{}
@@ -225,16 +251,16 @@ func changedSettings(ctx context.Context, c *compared, was, is *opened) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range union(before, after) {
-		if before[name] != after[name] {
-			c.add(Difference{Part: "setting", Name: name, Before: said(before[name]), After: said(after[name])}, partSetting)
+	for _, property := range union(before, after) {
+		if before[property] != after[property] {
+			d.difference(Difference{Part: "setting", Name: name(property), Before: mark(before[property]), After: mark(after[property])}, partSetting)
 		}
 	}
 	return nil
 }
 
 // changedStages compares stages by their call sites: ids differ from run to run.
-func changedStages(ctx context.Context, c *compared, was, is *opened) error {
+func changedStages(ctx context.Context, d *differences, was, is *opened) error {
 	of := func(o *opened) (map[string]float64, error) {
 		rows, err := read[tables.StageRow](ctx, o.held, "stage_name", "duration_ms")
 		all := map[string]float64{}
@@ -251,8 +277,8 @@ func changedStages(ctx context.Context, c *compared, was, is *opened) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range union(before, after) {
-		c.number("stage", said(name), before[name], after[name], "ms", math.Abs(after[name]-before[name]))
+	for _, site := range union(before, after) {
+		d.number("stage", mark(site), new(before[site]), new(after[site]), "ms", math.Abs(after[site]-before[site]))
 	}
 	return nil
 }

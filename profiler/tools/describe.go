@@ -38,7 +38,7 @@ const tableRules = "Times are UTC. A value that a source does not know is null, 
 func (answers) describe(_ context.Context, _ *progress, in *DescribeIn) (Answer[Table], error) {
 	out := Answer[Table]{Verdict: tableRules}
 	var names []string
-	var rows []placed[Table]
+	rows := newPage[Table](&in.Page)
 	for i, d := range tables.All() {
 		names = append(names, string(d.Name))
 		if in.Table != "" && in.Table != string(d.Name) {
@@ -54,10 +54,10 @@ func (answers) describe(_ context.Context, _ *progress, in *DescribeIn) (Answer[
 				t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Meaning: c.Doc})
 			}
 		}
-		rows = append(rows, at(t, 0, numbered(int64(i))))
+		rows.add(t, 0, numbered(int64(i)))
 	}
-	if len(rows) == 0 {
+	if rows.total == 0 {
 		return out, fmt.Errorf("table %q: must be one of %s", in.Table, strings.Join(names, ", "))
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -23,7 +22,7 @@ type Executors struct {
 	Group         string   `json:"group" jsonschema:"all, host NAME, removed REASON, or executor ID on HOST"`
 	Executors     int      `json:"executors"`
 	Cores         int64    `json:"cores"`
-	CoreHours     float64  `json:"core_hours" jsonschema:"cores times the time from registration to removal"`
+	CoreHours     *float64 `json:"core_hours,omitempty" jsonschema:"cores times the time from registration to removal; absent if one has no known end"`
 	IdleShare     *float64 `json:"idle_share,omitempty" jsonschema:"of the core-hours in which no task ran, 0 to 1"`
 	PeakHeap      *float64 `json:"peak_heap_ratio,omitempty" jsonschema:"largest heap / spark.executor.memory"`
 	PeakRSS       *int64   `json:"peak_rss_bytes,omitempty" jsonschema:"largest resident memory of JVM, Python and others, where Spark measures it"`
@@ -45,7 +44,7 @@ type group struct {
 
 func (a answers) executors(ctx context.Context, p *progress, in *ExecutorsIn) (Answer[Executors], error) {
 	var out Answer[Executors]
-	s, err := a.find(ctx, p, in.Which)
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -53,16 +52,14 @@ func (a answers) executors(ctx context.Context, p *progress, in *ExecutorsIn) (A
 	if err != nil {
 		return out, err
 	}
-	var rows []placed[Executors]
+	rows := newPage[Executors](&in.Page)
 	for i := range all {
 		p.begin("read the executors of " + all[i].ApplicationID)
-		of, err := groupsOf(ctx, p, &all[i], in.Executors)
-		if err != nil {
+		if err := addGroups(ctx, p, &all[i], in.Executors, rows); err != nil {
 			return out, err
 		}
-		rows = append(rows, of...)
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }
 
 // Kinds of groups, in the order of an answer.
@@ -73,11 +70,11 @@ const (
 	ofOne
 )
 
-func groupsOf(ctx context.Context, p *progress, o *opened, single bool) (rows []placed[Executors], err error) {
+func addGroups(ctx context.Context, p *progress, o *opened, single bool, rows *page[Executors]) error {
 	found, err := read[tables.Executor](ctx, o.held, "executor_id", "host_port", "total_cores", "total_tasks", "failed_tasks", "total_duration",
 		"total_gc_time", "add_time", "remove_time", "remove_reason", "remove_class", "peak_jvm_heap_bytes", "peak_process_tree_rss_bytes")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	kinds := map[string]int{"all": ofAll}
 	groups := map[string]*group{}
@@ -92,16 +89,16 @@ func groupsOf(ctx context.Context, p *progress, o *opened, single bool) (rows []
 			continue
 		}
 		p.row()
-		host, _, _ := strings.Cut(row.HostPort, ":")
+		host := name(row.Host())
 		add("all", ofAll, row)
 		add("host "+host, ofHosts, row)
 		if row.RemoveClass != nil {
 			add("removed "+*row.RemoveClass, ofReasons, row)
 		}
 		if single {
-			name := "executor " + row.ExecutorID + " on " + host
-			add(name, ofOne, row)
-			groups[name].Reason = said(known(row.RemoveReason))
+			one := "executor " + name(row.ExecutorID) + " on " + host
+			add(one, ofOne, row)
+			groups[one].Reason = mark(known(row.RemoveReason))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -109,9 +106,9 @@ func groupsOf(ctx context.Context, p *progress, o *opened, single bool) (rows []
 		g.close(o)
 		// Within a kind, the groups with most failed tasks and garbage collection come first.
 		worst := min(0.9, (float64(g.FailedTasks)+known(g.GCShare))/1e6)
-		rows = append(rows, at(g.Executors, float64(kinds[name])+worst, o.key+name))
+		rows.add(g.Executors, float64(kinds[name])+worst, o.key+name)
 	}
-	return rows, nil
+	return nil
 }
 
 func (g *group) add(o *opened, row tables.Executor) {
@@ -129,15 +126,14 @@ func (g *group) add(o *opened, row tables.Executor) {
 		g.lifetime += float64(row.TotalCores) * float64(end-row.AddTime)
 		g.added++
 	}
-	switch known(row.RemoveClass) {
-	case tables.RemovedLost, tables.RemovedKilled, tables.RemovedMemory, tables.RemovedPreempted:
+	if tables.IsLoss(known(row.RemoveClass)) {
 		g.Lost++
 	}
 }
 
 func (g *group) close(o *opened) {
-	g.CoreHours = coreHours(g.lifetime)
-	if g.added == g.Executors.Executors && g.lifetime > 0 {
+	if g.added == g.Executors.Executors && g.lifetime > 0 { // the lives of all are known
+		g.CoreHours = new(coreHours(g.lifetime))
 		g.IdleShare = new(significant(max(0, 1-g.run/g.lifetime)))
 	}
 	if g.heap > 0 {

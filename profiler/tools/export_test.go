@@ -12,5 +12,14 @@ func SetNow(rows Rows, now func() time.Time) { rows.(*inSource).now = now }
 
 // NewAt is New at another time.
 func NewAt(rows Rows, log io.Writer, now time.Time) *mcp.Server {
-	return newServer(rows, log, func() time.Time { return now })
+	return newServer(rows, log, func() time.Time { return now }).Server
 }
+
+// AllowsRequest returns a function that reports whether a client may send a request at a time.
+func AllowsRequest() func(client string, now time.Time) bool { return newClients().allow }
+
+// Limits of a client's requests, and of clients.
+const (
+	RequestsBurst = requestsBurst
+	MostClients   = mostClients
+)

@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
-	"strconv"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -44,7 +46,7 @@ type Change struct {
 func newFinding(row tables.Finding, application string) Finding {
 	f := Finding{
 		ApplicationID: application, Rule: row.Finding, Severity: row.Severity, StageID: row.StageID, StageAttemptID: row.StageTry, SQLID: row.SQLID,
-		ImpactMillis: measuredOr(row.Impact), Basis: row.Basis, Summary: said(row.Summary), Unit: row.Unit,
+		ImpactMillis: measuredOr(row.Impact), Basis: row.Basis, Summary: mark(row.Summary), Unit: row.Unit,
 		Evidence: cited(row.Evidence), Advice: row.Advice, Recipe: row.Recipe, Total: row.Total,
 	}
 	for _, of := range []struct{ from, to **float64 }{
@@ -65,7 +67,7 @@ func newFinding(row tables.Finding, application string) Finding {
 	}
 	for _, change := range row.Changes {
 		property, value, _ := strings.Cut(change, "=")
-		c := Change{Property: property, Value: value, Current: said(now[property])}
+		c := Change{Property: property, Value: value, Current: mark(now[property])} // the property is the rule's
 		for _, of := range rule.Changes {
 			if of.Property == property {
 				c.Where = of.Classification
@@ -76,13 +78,14 @@ func newFinding(row tables.Finding, application string) Finding {
 	return f
 }
 
-// cited marks those pieces of evidence that quote a text.
+// numberForm matches evidence that is the key of a row, a column and its numbers.
+var numberForm = regexp.MustCompile(`^[a-z_]+(?:/[a-z_]+=[A-Za-z0-9_-]*(?:,[a-z_]+=[A-Za-z0-9_-]*)*)?/[a-z0-9_]+=(?:[0-9.e+-]+|\[[0-9.e+ -]*\])$`)
+
+// cited marks those pieces of evidence that may quote a text.
 func cited(evidence []string) (all []string) {
 	for _, e := range evidence {
-		if at := strings.LastIndex(e, "="); at >= 0 {
-			if _, err := strconv.ParseFloat(e[at+1:], 64); err != nil {
-				e = said(e)
-			}
+		if !numberForm.MatchString(e) {
+			e = mark(e)
 		}
 		all = append(all, e)
 	}
@@ -102,7 +105,10 @@ const clean = "clean"
 
 func (a answers) findings(ctx context.Context, p *progress, in *FindingsIn) (Answer[Finding], error) {
 	var out Answer[Finding]
-	s, err := a.find(ctx, p, in.Which)
+	if all := judgedRules(); in.Rule != "" && !slices.Contains(all, in.Rule) {
+		return out, fmt.Errorf("rule %q: must be one of %s", in.Rule, strings.Join(all, ", "))
+	}
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -110,26 +116,33 @@ func (a answers) findings(ctx context.Context, p *progress, in *FindingsIn) (Ans
 	if err != nil {
 		return out, err
 	}
-	var rows []placed[Finding]
+	rows := newPage[Finding](&in.Page)
 	seen := map[string]bool{}
-	for _, n := range out.NotChecked {
-		seen[n.Rule] = true
-	}
 	for _, o := range all {
 		for i, f := range o.findings {
 			seen[f.Finding] = true
 			if in.Rule == "" || in.Rule == f.Finding {
-				rows = append(rows, at(newFinding(f, o.id), float64(known(f.Impact)), o.key+numbered(int64(i))))
+				rows.add(newFinding(f, o.id), float64(known(f.Impact)), o.key+numbered(int64(i)))
 			}
 		}
-	}
-	for _, rule := range rules.All() {
-		if judgedInTables(rule) && !seen["all"] && !seen[string(rule.ID)] && (in.Rule == "" || in.Rule == string(rule.ID)) {
-			rows = append(rows, at(Finding{Rule: string(rule.ID), Severity: clean}, -1, string(rule.ID)))
+		for rule := range o.lacks {
+			seen[rule] = true
 		}
 	}
-	return out, fill(&out, rows, &in.Page)
+	for _, rule := range judgedRules() {
+		if !seen[notJudged] && !seen[rule] && (in.Rule == "" || in.Rule == rule) {
+			rows.add(Finding{Rule: rule, Severity: clean}, -1, rule)
+		}
+	}
+	return out, fill(&out, rows)
 }
 
-// judgedInTables reports whether a rule judges applications by their tables.
-func judgedInTables(rule rules.Rule) bool { return len(rule.Columns) > 0 && rule.NotInTables == "" }
+// judgedRules are the rules that judge applications by their tables.
+func judgedRules() (ids []string) {
+	for _, rule := range rules.All() {
+		if len(rule.Columns) > 0 && rule.NotInTables == "" {
+			ids = append(ids, string(rule.ID))
+		}
+	}
+	return ids
+}

@@ -35,17 +35,19 @@ type HTTP struct {
 // Bounds of what clients may ask for. A call holds the tables of at most mostApplications
 // applications, one after the other.
 const (
-	minToken         = 16 // bytes; keeps a truncated file from becoming the token
-	requestBytes     = 64 << 10
-	headerBytes      = 16 << 10
-	requestsAtOnce   = 4 // calls that run; the others are told to try again
-	requestsPerSec   = 20
-	requestsBurst    = 40
-	headerTimeout    = 5 * time.Second
-	requestTimeout   = 30 * time.Second // to read it
-	idleTimeout      = time.Minute
-	shutdownTimeout  = 5 * time.Second
-	retryAfterSecond = 1
+	minToken        = 16 // bytes; keeps a truncated file from becoming the token
+	requestBytes    = 64 << 10
+	headerBytes     = 16 << 10
+	requestsAtOnce  = 4 // calls that run; the others are told to try again
+	requestsPerSec  = 20
+	requestsBurst   = 40
+	headerTimeout   = 5 * time.Second
+	requestTimeout  = 30 * time.Second // to read it
+	callTimeout     = 2 * time.Minute  // to answer it: a history server sends slowly
+	writeTimeout    = callTimeout + requestTimeout
+	idleTimeout     = time.Minute
+	shutdownTimeout = 5 * time.Second
+	retryAfter      = time.Second
 )
 
 // ReadToken reads the token of a server over HTTP from a file.
@@ -93,7 +95,7 @@ func ServeHTTP(ctx context.Context, rows Rows, address string, o HTTP, log io.Wr
 		return fmt.Errorf("serve the tools at %s: %w", address, err)
 	}
 	server := &http.Server{
-		Handler: Handler(rows, o, log), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		Handler: Handler(rows, o, log), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerBytes, TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
@@ -119,12 +121,12 @@ func ServeHTTP(ctx context.Context, rows Rows, address string, o HTTP, log io.Wr
 	return nil
 }
 
-// Handler returns the server's handler. It refuses, in this order, what another website's page
-// sends, a client that sends too much, and what has not the token.
+// Handler returns the server's handler. It refuses, in this order, requests of other websites' pages,
+// those of a client that sends too many, and those without the token.
 func Handler(rows Rows, o HTTP, log io.Writer) http.Handler {
-	server := New(rows, log)
-	server.AddReceivingMiddleware(audited(o.Audit, time.Now))
-	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+	server := newServer(rows, log, time.Now)
+	server.AddReceivingMiddleware(audited(o.Audit, server.arguments, time.Now))
+	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server.Server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: requestBytes,
 		DisableLocalhostProtection: true, // a tunnel's end is one, and every request has the token
 	})
@@ -147,9 +149,12 @@ func clientOf(r *http.Request) string {
 	return host
 }
 
-// withClient passes the address of the client on to the audit log.
+// withClient passes the address of the client on to the audit log, and bounds the time of its call.
 func withClient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
+		defer cancel()
+		r = r.Clone(ctx)
 		r.Header.Set(clientHeader, clientOf(r))
 		next.ServeHTTP(w, r)
 	})
@@ -185,6 +190,6 @@ func atOnce(next http.Handler) http.Handler {
 }
 
 func tooMany(w http.ResponseWriter, why string) {
-	w.Header().Set("Retry-After", strconv.Itoa(retryAfterSecond))
+	w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
 	http.Error(w, why+": try again in a second", http.StatusTooManyRequests)
 }

@@ -139,6 +139,7 @@ func TestHTTPRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Equal(t, http.StatusUnauthorized, post(t, server, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"findings"}}`).StatusCode)
 	require.Empty(t, audit.String())
 	limited := 0
 	for range 100 {
@@ -150,8 +151,32 @@ func TestHTTPRefuses(t *testing.T) {
 	require.Positive(t, limited)
 }
 
+// A client that sends too many requests keeps no other from sending its own. Very many clients take
+// no memory that stays: those that have sent nothing for a while are forgotten, and the others share
+// one limit.
+func TestClientsHaveTheirOwnLimits(t *testing.T) {
+	allows, now := tools.AllowsRequest(), time.Unix(1000, 0)
+	for range tools.RequestsBurst {
+		require.True(t, allows("10.0.0.1", now))
+	}
+	require.False(t, allows("10.0.0.1", now))
+	require.True(t, allows("10.0.0.2", now))
+	require.True(t, allows("10.0.0.1", now.Add(time.Second)))
+	for i := range tools.MostClients - 2 {
+		allows(fmt.Sprint(i), now)
+	}
+	allowed := 0
+	for i := range 10 * tools.RequestsBurst {
+		if allows(fmt.Sprintf("late %d", i), now) {
+			allowed++
+		}
+	}
+	require.Equal(t, tools.RequestsBurst, allowed)
+	require.True(t, allows("an hour later", now.Add(time.Hour)))
+}
+
 // A thousand requests a second, with a token and without, are refused by far the most, and take no
-// memory that stays. Another client is answered meanwhile.
+// memory that stays.
 func TestHTTPUnderAFlood(t *testing.T) {
 	testenv.RequireLong(t, "TestHTTPRefuses sends a hundred")
 	server, _ := overHTTP(t, tools.FromLake(plantedLake(t)))

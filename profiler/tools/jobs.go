@@ -26,7 +26,7 @@ type Job struct {
 
 func (a answers) slowestJobs(ctx context.Context, p *progress, in *SubjectIn) (Answer[Job], error) {
 	var out Answer[Job]
-	s, err := a.find(ctx, p, in.Which)
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -34,23 +34,21 @@ func (a answers) slowestJobs(ctx context.Context, p *progress, in *SubjectIn) (A
 	if err != nil {
 		return out, err
 	}
-	var rows []placed[Job]
+	rows := newPage[Job](&in.Page)
 	for i := range all {
 		p.begin("read the jobs of " + all[i].ApplicationID)
-		of, err := jobsOf(ctx, p, &all[i])
-		if err != nil {
+		if err := addJobs(ctx, p, &all[i], rows); err != nil {
 			return out, err
 		}
-		rows = append(rows, of...)
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }
 
-func jobsOf(ctx context.Context, p *progress, o *opened) (rows []placed[Job], err error) {
+func addJobs(ctx context.Context, p *progress, o *opened, rows *page[Job]) error {
 	durations := map[int64]int64{} // the longest attempt of each stage
 	stages, err := read[tables.StageRow](ctx, o.held, "stage_id", "duration_ms")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range stages {
 		if s.DurationMillis != nil {
@@ -59,40 +57,40 @@ func jobsOf(ctx context.Context, p *progress, o *opened) (rows []placed[Job], er
 	}
 	sqlOf, err := executionsOfJobs(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	jobs, err := read[tables.Job](ctx, o.held, "job_id", "job_name", "description", "status", "failure_reason", "submission_time",
 		"completion_time", "duration_ms", "num_tasks", "num_failed_tasks", "stage_ids")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	slices.SortFunc(jobs, func(a, b tables.Job) int {
 		return cmp.Or(cmp.Compare(a.SubmissionTime, b.SubmissionTime), cmp.Compare(a.JobID, b.JobID))
 	})
-	busyUntil := o.StartTime
+	busyUntil, running := o.StartTime, false // once a job has no end, what follows is no gap
 	for _, row := range jobs {
 		p.row()
 		job := Job{
-			ApplicationID: o.id, JobID: row.JobID, Name: said(cmp.Or(known(row.Description), row.JobName)), Status: row.Status,
+			ApplicationID: o.id, JobID: row.JobID, Name: mark(cmp.Or(known(row.Description), row.JobName)), Status: row.Status,
 			DurationMillis: measuredOr(row.DurationMillis), Tasks: row.NumTasks, FailedTasks: row.NumFailedTasks,
-			FailureReason: said(firstLine(known(row.FailureReason))),
+			FailureReason: mark(firstLine(known(row.FailureReason))),
 		}
 		cost := 1e18 // a running job comes first
 		if row.DurationMillis != nil {
 			cost = float64(*row.DurationMillis)
 			job.ShareOfWall = share(*row.DurationMillis, known(o.DurationMillis))
 		}
-		if busyUntil > 0 && row.SubmissionTime > 0 {
+		if busyUntil > 0 && row.SubmissionTime > 0 && !running {
 			job.GapMillis = new(measured(max(0, row.SubmissionTime-busyUntil)))
 		}
-		busyUntil = max(busyUntil, row.CompletionTime)
+		busyUntil, running = max(busyUntil, row.CompletionTime), running || row.CompletionTime == 0
 		job.SlowestStage = slowestOf(row.StageIDs, durations)
 		if id, is := sqlOf[row.JobID]; is {
 			job.SQLID = &id
 		}
-		rows = append(rows, at(job, cost, o.key+numbered(row.JobID)))
+		rows.add(job, cost, o.key+numbered(row.JobID))
 	}
-	return rows, nil
+	return nil
 }
 
 // slowestOf returns the stage that took longest; nil if none ran.

@@ -20,6 +20,10 @@ type clients struct {
 	others *rate.Limiter
 }
 
+func newClients() *clients {
+	return &clients{known: map[string]*rate.Limiter{}, others: rate.NewLimiter(requestsPerSec, requestsBurst)}
+}
+
 // allow reports whether a client may send a request now.
 func (c *clients) allow(client string, now time.Time) bool {
 	c.mu.Lock()
@@ -50,7 +54,7 @@ func (c *clients) forget(now time.Time) {
 
 // limitClients refuses requests of a client that sends too many.
 func limitClients(next http.Handler) http.Handler {
-	all := &clients{known: map[string]*rate.Limiter{}, others: rate.NewLimiter(requestsPerSec, requestsBurst)}
+	all := newClients()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !all.allow(clientOf(r), time.Now()) {
 			tooMany(w, fmt.Sprintf("more than %d requests a second", requestsPerSec))

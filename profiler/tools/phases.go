@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
@@ -22,7 +23,7 @@ type Phase struct {
 
 func (a answers) phases(ctx context.Context, p *progress, in *SubjectIn) (Answer[Phase], error) {
 	var out Answer[Phase]
-	s, err := a.find(ctx, p, in.Which)
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -30,7 +31,7 @@ func (a answers) phases(ctx context.Context, p *progress, in *SubjectIn) (Answer
 	if err != nil {
 		return out, err
 	}
-	var rows []placed[Phase]
+	rows := newPage[Phase](&in.Page)
 	for i := range all {
 		of, err := read[tables.Phase](ctx, all[i].held, "phase", "duration_ms", "ratio", "approximate")
 		if err != nil {
@@ -50,26 +51,35 @@ func (a answers) phases(ctx context.Context, p *progress, in *SubjectIn) (Answer
 			if phase.UsualRuns > 0 {
 				phase.UsualMillis = new(measured(median(usual[row.Phase])))
 			}
-			rows = append(rows, at(phase, float64(row.DurationMillis), all[i].key+row.Phase))
+			rows.add(phase, float64(row.DurationMillis), all[i].key+row.Phase)
 		}
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }
 
-// usualRuns is how many earlier runs make what is usual.
-const usualRuns = 10
+// usualRuns is how many earlier runs make what is usual, and usualDays how long before a run they
+// are.
+const (
+	usualRuns = 10
+	usualDays = 30
+)
 
 // earlierRuns returns the latest runs of an application's name before it that succeeded. Numbers
 // in names do not count.
 func (a answers) earlierRuns(ctx context.Context, p *progress, of tables.Application) (runs []tables.Application, err error) {
 	name := fold.WithoutDigits(of.ApplicationName)
 	p.begin("find earlier runs")
-	for row, err := range a.rows.Applications(ctx, lake.Filter{Account: of.Account, Region: of.Region}) {
+	f := lake.Filter{Account: of.Account, Region: of.Region}
+	if of.StartTime > 0 {
+		at := time.UnixMilli(of.StartTime).UTC()
+		f.From, f.To = at.AddDate(0, 0, -usualDays).Format(time.DateOnly), at.Format(time.DateOnly)
+	}
+	for row, err := range a.rows.Applications(ctx, f) {
 		if err != nil {
-			continue // what it was could not be said, either
+			continue // nobody knows whether it is one of them
 		}
 		p.row()
-		if row.StartTime < of.StartTime && row.Completed && (row.Outcome == nil || *row.Outcome == tables.Succeeded) &&
+		if row.StartTime < of.StartTime && row.Completed && !failed(&row) &&
 			fold.WithoutDigits(row.ApplicationName) == name {
 			runs = append(runs, row)
 		}

@@ -44,7 +44,7 @@ func rawTables() []rawTable {
 		{"listshssqlraw", "List rows of the table sql.", tables.Table((*tables.SQL)(nil)), []string{
 			"sql_id", "description", "status", "submission_time", "duration_ms", "job_ids", "error_message",
 		}},
-		{"listshsexecutorsraw", "List rows of the table executors.", tables.Table((*tables.Executor)(nil)), []string{
+		{executorsTool, "List rows of the table executors.", tables.Table((*tables.Executor)(nil)), []string{
 			"executor_id", "host_port", "total_cores", "total_tasks", "failed_tasks", "total_duration_ms", "total_gc_time_ms", "peak_jvm_heap_bytes",
 			"add_time", "remove_time", "remove_class", "remove_reason",
 		}},
@@ -96,27 +96,29 @@ func newRawColumn(c tables.Column) rawColumn {
 	return r
 }
 
+// timeForm is that of times in raw rows: to the millisecond, as in the tables.
+const timeForm = "2006-01-02T15:04:05.000Z07:00"
+
 // value returns a value as an answer has it.
 func (c rawColumn) value(value any) any {
 	switch v := value.(type) {
 	case int64:
 		switch {
 		case c.Type == tables.Timestamp:
-			return formatTime(v)
+			return time.UnixMilli(v).UTC().Format(timeForm)
 		case c.unit == "ns":
-			return significant(float64(v) / nanosPerMilli)
+			return float64(v) / nanosPerMilli
 		}
-	case float64:
-		return significant(v)
 	case string:
-		if !c.isName() {
-			return said(v)
+		if c.isName() {
+			return name(v)
 		}
+		return mark(v)
 	}
 	return value
 }
 
-// names are columns whose texts are Spark's, YARN's or EMR's own words.
+// names are columns whose texts are ids and names of Spark, YARN and EMR. What is none is marked.
 var names = []string{
 	"application_id", "status", "executor_id", "host", "host_port", "task_locality", "section", "remove_class", "name", "plan_shape",
 }
@@ -201,7 +203,11 @@ func selectionOf(t rawTable, in *RawIn) (shown []rawColumn, where []condition, b
 			faults = append(faults, fmt.Sprintf("where %q: must be a column, one of = != > >= < <= ~, and a value", text))
 			continue
 		}
-		c := condition{column: find("where", m[1]), operator: m[2], text: unsaid(m[3])}
+		c := condition{column: find("where", m[1]), operator: m[2], text: unmark(m[3])}
+		if strings.HasPrefix(c.text, "=") {
+			faults = append(faults, fmt.Sprintf("where %q: must be a column, one of = != > >= < <= ~, and a value", text))
+			continue
+		}
 		if fault := c.parse(); fault != "" {
 			faults = append(faults, fmt.Sprintf("where %q: %s", text, fault))
 		}
@@ -219,14 +225,21 @@ func selectionOf(t rawTable, in *RawIn) (shown []rawColumn, where []condition, b
 	return shown, where, by, ascending, err
 }
 
+func (c rawColumn) isList() bool { return strings.HasSuffix(c.Type, "[]") }
+
 func (c rawColumn) ordered() bool {
 	return c.Type == "BIGINT" || c.Type == "DOUBLE" || c.Type == tables.Timestamp
 }
 
 // parse reads the value of a condition; it returns what is wrong with it.
 func (c *condition) parse() string {
+	numbers := c.column.ordered() || c.column.Type == "BIGINT[]" || c.column.Type == "DOUBLE[]"
 	switch {
-	case c.column.Name == "" || c.operator == "~":
+	case c.column.Name == "":
+		return ""
+	case c.operator == "~" && numbers:
+		return "~ looks into texts only"
+	case c.operator == "~":
 		return ""
 	case c.column.Type == tables.Timestamp:
 		at, err := time.Parse(time.RFC3339, c.text)
@@ -234,7 +247,9 @@ func (c *condition) parse() string {
 			return "the value must be a time such as 2026-01-31T08:00:00Z"
 		}
 		c.number = float64(at.UnixMilli())
-	case c.column.ordered():
+	case c.column.isList() && c.operator != "=" && c.operator != "!=":
+		return "lists can be asked by = and != for one of their elements"
+	case numbers:
 		n, err := strconv.ParseFloat(c.text, 64)
 		if err != nil {
 			return "the value must be a number"
@@ -255,10 +270,26 @@ func (c condition) holds(row lake.Record) bool {
 	if c.operator == "~" {
 		return strings.Contains(strings.ToLower(fmt.Sprint(value)), strings.ToLower(c.text))
 	}
+	if c.column.isList() {
+		return c.contained(value) == (c.operator == "=")
+	}
 	if c.column.ordered() {
 		return compares(c.operator, c.column.numberOf(value), c.number)
 	}
 	return (fmt.Sprint(value) == c.text) == (c.operator == "=")
+}
+
+// contained reports whether a list has the element that a condition names.
+func (c condition) contained(list any) bool {
+	switch v := list.(type) {
+	case []int64:
+		return slices.Contains(v, int64(c.number))
+	case []float64:
+		return slices.Contains(v, c.number)
+	case []string:
+		return slices.Contains(v, c.text)
+	}
+	return false
 }
 
 func compares(operator string, a, b float64) bool {
@@ -299,7 +330,7 @@ func (t rawTable) raw(a answers) func(ctx context.Context, p *progress, in *RawI
 		if err != nil {
 			return out, err
 		}
-		s, err := a.find(ctx, p, in.Which)
+		s, err := a.find(ctx, p, in.Which, &in.Page)
 		if err != nil {
 			return out, err
 		}
@@ -307,8 +338,7 @@ func (t rawTable) raw(a answers) func(ctx context.Context, p *progress, in *RawI
 		if err != nil {
 			return out, err
 		}
-		part := lake.Selection{Columns: needed(shown, where, by)}
-		var rows []placed[lake.Record]
+		part, rows, read := lake.Selection{Columns: needed(shown, where, by)}, newPage[lake.Record](&in.Page), 0
 		for _, o := range all {
 			p.begin(fmt.Sprintf("read the table %s of %s", t.table, o.ApplicationID))
 			n := int64(0)
@@ -321,20 +351,36 @@ func (t rawTable) raw(a answers) func(ctx context.Context, p *progress, in *RawI
 				if slices.ContainsFunc(where, func(c condition) bool { return !c.holds(row) }) {
 					continue
 				}
-				value := 0.0
-				if by != nil {
-					if value = by.numberOf(row[by.Name]); ascending {
-						value = -value
-					}
-				}
-				rows = append(rows, at(recordOf(row, shown, o.id), value, o.key+numbered(n)))
+				rows.add(recordOf(row, shown, o.id), placeOf(row, by, ascending), o.key+numbered(n))
 			}
+			read += int(n)
 			if n == 0 && t.table == tables.Table((*tables.Task)(nil)) && o.NumTasks > 0 {
-				out.NotChecked = append(out.NotChecked, NotChecked{"tasks", "not collected of " + o.ApplicationID + ": run the profiler with --include-tasks"})
+				out.notCheck("tasks", "not collected of "+o.ApplicationID+": run the profiler with --include-tasks")
 			}
 		}
-		return out, fill(&out, rows, &in.Page)
+		if rows.total == 0 && read > 0 {
+			out.Verdict += fmt.Sprintf(" None of the %s of %s fulfils the conditions.", counted(read, "row"), t.table)
+		}
+		return out, fill(&out, rows)
 	}
+}
+
+// last is the place of rows whose value is null.
+const last = -1e300
+
+// placeOf is the value by which a row is ordered.
+func placeOf(row lake.Record, by *rawColumn, ascending bool) float64 {
+	if by == nil {
+		return 0
+	}
+	value, known := row[by.Name]
+	switch {
+	case !known:
+		return last
+	case ascending:
+		return -by.numberOf(value)
+	}
+	return by.numberOf(value)
 }
 
 // needed returns the columns to read.

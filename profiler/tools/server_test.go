@@ -293,7 +293,7 @@ func TestUnreadableLogsAreReported(t *testing.T) {
 	require.Len(t, found.Missing, 1)
 	require.Contains(t, found.Missing[0].Reason, "lzf")
 	_, failed = call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "app-2"})
-	require.Contains(t, failed, "app-2 is not known: there is 1 application from 1970-01-01 to 1970-01-01; 1 clusters, logs or applications that may be it could not be read, such as logs: ")
+	require.Contains(t, failed, "app-2 is not known: there is 1 application of 1970-01-01; 1 log, cluster or application could not be read, any of which it may be, such as logs: ")
 	stages, failed := call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "app-1"})
 	require.Empty(t, failed)
 	require.Len(t, stages.Rows, 1)
@@ -398,16 +398,18 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		want      string
 	}{
 		{"getsloweststages", map[string]any{"id": "application_1_0001"}, "application_1_0001 is not known"},
-		{"getsloweststages", map[string]any{"id": "no such job"}, "no such job is not known: there is 1 application from 2026-11-24 to 2026-11-24; getappid"},
+		{"getsloweststages", map[string]any{"id": "no such job"}, "no such job is not known: there is 1 application of 2026-11-24; getappid"},
 		{"getsloweststages", map[string]any{"id": "j-NONE"}, "j-NONE is not known; getappid lists the known ones"},
 		{"getsloweststages", map[string]any{"id": 7}, "type"},
 		{"getsloweststages", map[string]any{"applicationid": "x"}, "applicationid"},
 		{"getsloweststages", map[string]any{"id": application, "cursor": "x"}, "cursor: must be next of an earlier answer of getsloweststages"},
-		{"getsloweststages", map[string]any{"id": application, "max_bytes": 2047}, "must be 2048 to 262144"},
+		{"getsloweststages", map[string]any{"id": application, "max_bytes": 8191}, "must be 8192 to 262144"},
+		{"getstage", map[string]any{"id": application}, "stage_id: must be given; getsloweststages lists the stages"},
+		{"findings", map[string]any{"id": application, "rule": "skewed"}, `rule "skewed": must be one of skew, spill`},
 		{"getstage", map[string]any{"id": application, "stage_id": 4711}, "stage_id 4711: application " + application + " has no such stage that ran"},
-		{"compare", map[string]any{"id": application}, "has no earlier run of its name that succeeded: give with"},
+		{"compare", map[string]any{"id": application}, "has no run of its name in the 30 days before it that succeeded: give with"},
 		{"getsparkcontext", map[string]any{"id": application, "name": "nothing.of.it"}, "no property has it"},
-		{"getappid", map[string]any{"from": "2026-02-01", "to": "2026-01-01"}, "from 2026-02-01 is after to 2026-01-01"},
+		{"getappid", map[string]any{"from": "2026-02-01", "to": "2026-01-01"}, "from 2026-02-01 is after to 2026-01-01: swap them"},
 		{"listshsjobsraw", map[string]any{"columns": []string{"x"}, "where": []string{"duration_ms>z", "status"}, "order": "job_name"},
 			`columns "x": no such column; where "duration_ms>z": the value must be a number; where "status": must be a column, one of = != > >= ` +
 				`< <= ~, and a value; order "job_name": must be a column of numbers or times, then asc or desc; the columns are application_id, job_id,`},
@@ -472,5 +474,5 @@ func TestUnknownFailureCountIsNull(t *testing.T) {
 	require.Empty(t, failed)
 	require.Len(t, out.Rows, 1)
 	require.Equal(t, "application_1_0002", out.Rows[0].ApplicationID)
-	require.Contains(t, out.Verdict, "Of 1 more application it is not known whether jobs failed.")
+	require.Contains(t, out.Verdict, "Whether jobs failed is unknown for 1 more application.")
 }

@@ -33,7 +33,7 @@ const sparkSection = "spark"
 
 func (a answers) settings(ctx context.Context, p *progress, in *SettingsIn) (Answer[Setting], error) {
 	var out Answer[Setting]
-	s, err := a.find(ctx, p, in.Which)
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -41,8 +41,7 @@ func (a answers) settings(ctx context.Context, p *progress, in *SettingsIn) (Ans
 	if err != nil {
 		return out, err
 	}
-	type key struct{ section, property, value string }
-	found := map[key]*Setting{}
+	found, part := map[settingKey]*Setting{}, strings.ToLower(in.Name)
 	for i := range all {
 		p.begin("read the settings of " + all[i].ApplicationID)
 		rows, err := read[tables.Environment](ctx, all[i].held, "section", "name", "value", "masked")
@@ -51,48 +50,59 @@ func (a answers) settings(ctx context.Context, p *progress, in *SettingsIn) (Ans
 		}
 		for _, row := range rows {
 			p.row()
-			if in.Name == "" && row.Section != sparkSection || !strings.Contains(strings.ToLower(row.Name), strings.ToLower(in.Name)) {
+			if part == "" && row.Section != sparkSection || !strings.Contains(strings.ToLower(row.Name), part) {
 				continue
 			}
-			k := key{row.Section, row.Name, row.Value}
+			k := settingKey{row.Section, row.Name, row.Value}
 			if found[k] == nil {
-				found[k] = &Setting{Property: row.Name, Value: said(row.Value), Masked: row.Masked, Section: row.Section}
+				found[k] = &Setting{Property: name(row.Name), Value: mark(row.Value), Masked: row.Masked, Section: row.Section}
 			}
 			found[k].Applications++
 		}
-		for _, f := range all[i].findings {
-			for _, change := range f.Changes {
-				property, value, _ := strings.Cut(change, "=")
-				was, _ := currently(f, property)
-				k := key{sparkSection, property, was}
-				if found[k] == nil && (in.Name == "" || strings.Contains(property, in.Name)) {
-					found[k] = &Setting{Property: property, Value: said(was), Section: sparkSection}
-				}
-				if found[k] != nil {
-					found[k].RuleWants, found[k].Rule = value, f.Finding
-				}
-			}
-		}
+		addWanted(found, all[i].findings, part)
 	}
 	if len(found) == 0 && in.Name != "" {
 		return out, fmt.Errorf("name %q: no property has it; without it those of Spark are listed", in.Name)
 	}
-	var rows []placed[Setting]
+	rows := newPage[Setting](&in.Page)
 	for k, setting := range found {
 		wanted := 0.0 // what a rule wants comes first
 		if setting.Rule != "" {
 			wanted = 1
 		}
-		rows = append(rows, at(*setting, wanted, k.section+"/"+k.property+"="+k.value))
+		rows.add(*setting, wanted, k.section+"/"+k.property+"="+k.value)
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }
 
-// currently returns the value of a property that a finding wants to change.
-func currently(f tables.Finding, property string) (value string, set bool) {
+// settingKey tells settings apart.
+type settingKey struct{ section, property, value string }
+
+// addWanted adds what findings would change of the properties with a part in their names. Of several
+// findings the most costly one counts, which is the first.
+func addWanted(found map[settingKey]*Setting, all []tables.Finding, part string) {
+	for _, f := range all {
+		for _, change := range f.Changes {
+			property, value, _ := strings.Cut(change, "=")
+			k := settingKey{sparkSection, property, currently(f, property)}
+			if !strings.Contains(strings.ToLower(property), part) {
+				continue
+			}
+			if found[k] == nil {
+				found[k] = &Setting{Property: name(property), Value: mark(k.value), Section: sparkSection}
+			}
+			if found[k].Rule == "" {
+				found[k].RuleWants, found[k].Rule = value, f.Finding
+			}
+		}
+	}
+}
+
+// currently returns the value of a property that a finding wants to change; "" if it is not set.
+func currently(f tables.Finding, property string) string {
 	i := slices.IndexFunc(f.Settings, func(setting string) bool { return strings.HasPrefix(setting, property+"=") })
 	if i < 0 {
-		return "", false
+		return ""
 	}
-	return f.Settings[i][len(property)+1:], true
+	return f.Settings[i][len(property)+1:]
 }

@@ -209,7 +209,10 @@ func (in *inSource) Held(ctx context.Context, id tables.Attempt) (*lake.Held, er
 	}
 	if in.cache.Current(a.ID, a.Fingerprint) == nil {
 		if err := in.write(ctx, *a); err != nil {
-			return nil, err
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			return nil, &Unread{ClusterID: a.ID.ClusterID, ApplicationID: a.ID.ApplicationID, Err: err}
 		}
 	}
 	if err := in.judge(ctx); err != nil {

@@ -20,7 +20,7 @@ type Execution struct {
 	ErrorMessage     string   `json:"error_message,omitempty" jsonschema:"text of the job, cut"`
 	DurationMillis   *int64   `json:"duration_ms,omitempty" jsonschema:"absent while it runs"`
 	ShareOfWall      *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / the application's, 0 to 1; executions may overlap"`
-	StageIDs         []int64  `json:"stage_ids" jsonschema:"stages of its jobs that ran, the slowest first"`
+	StageIDs         []int64  `json:"stage_ids" jsonschema:"stages of its jobs that ran, the slowest first, at most 20"`
 	Scans            []Scan   `json:"scans"`
 	Joins            []Join   `json:"joins"`
 	LargestBroadcast *int64   `json:"broadcast_bytes_max,omitempty"`
@@ -46,12 +46,13 @@ type Join struct {
 	Rows   *int64 `json:"output_rows,omitempty"`
 }
 
-// mostOperators is how many scans and joins of an execution are listed, those with most rows.
+// mostOperators is how many scans and joins of an execution are listed: those that read most bytes,
+// and those that write most rows.
 const mostOperators = 10
 
 func (a answers) slowestSQL(ctx context.Context, p *progress, in *SubjectIn) (Answer[Execution], error) {
 	var out Answer[Execution]
-	s, err := a.find(ctx, p, in.Which)
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -59,29 +60,27 @@ func (a answers) slowestSQL(ctx context.Context, p *progress, in *SubjectIn) (An
 	if err != nil {
 		return out, err
 	}
-	var rows []placed[Execution]
+	rows := newPage[Execution](&in.Page)
 	for i := range all {
 		p.begin("read the SQL executions of " + all[i].ApplicationID)
-		of, err := executionsOf(ctx, p, &all[i])
-		if err != nil {
+		if err := addExecutions(ctx, p, &all[i], rows); err != nil {
 			return out, err
 		}
-		rows = append(rows, of...)
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }
 
-func executionsOf(ctx context.Context, p *progress, o *opened) (rows []placed[Execution], err error) {
+func addExecutions(ctx context.Context, p *progress, o *opened, rows *page[Execution]) error {
 	byID := map[int64]*Execution{}
 	found, err := read[tables.SQL](ctx, o.held, "sql_id", "description", "status", "error_message", "duration_ms", "job_ids")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, row := range found {
 		p.row()
 		byID[row.SQLID] = &Execution{
-			ApplicationID: o.id, SQLID: row.SQLID, Description: said(row.Description), Status: row.Status,
-			ErrorMessage: said(firstLine(known(row.ErrorMessage))), DurationMillis: measuredOr(row.DurationMillis),
+			ApplicationID: o.id, SQLID: row.SQLID, Description: mark(row.Description), Status: row.Status,
+			ErrorMessage: mark(firstLine(known(row.ErrorMessage))), DurationMillis: measuredOr(row.DurationMillis),
 			StageIDs: []int64{}, Scans: []Scan{}, Joins: []Join{}, Rules: []string{},
 		}
 		if row.DurationMillis != nil {
@@ -94,19 +93,19 @@ func executionsOf(ctx context.Context, p *progress, o *opened) (rows []placed[Ex
 		}
 	}
 	if err := addOperators(ctx, o, byID); err != nil {
-		return nil, err
+		return err
 	}
 	if err := addStages(ctx, p, o, byID); err != nil {
-		return nil, err
+		return err
 	}
 	for _, row := range found {
 		cost := 1e18 // a running execution comes first
 		if row.DurationMillis != nil {
 			cost = float64(*row.DurationMillis)
 		}
-		rows = append(rows, at(*byID[row.SQLID], cost, o.key+numbered(row.SQLID)))
+		rows.add(*byID[row.SQLID], cost, o.key+numbered(row.SQLID))
 	}
-	return rows, nil
+	return nil
 }
 
 // addStages adds the stages of executions, and what spilled in them.
@@ -122,12 +121,12 @@ func addStages(ctx context.Context, p *progress, o *opened, byID map[int64]*Exec
 		}
 		x := byID[*s.SQLID]
 		x.Spilled += s.row.DiskBytesSpilled
-		if !slices.Contains(x.StageIDs, s.StageID) {
+		if !slices.Contains(x.StageIDs, s.StageID) && len(x.StageIDs) < mostListed {
 			x.StageIDs = append(x.StageIDs, s.StageID)
 		}
 	}
 	for _, x := range byID {
-		x.Spilled = measured(x.Spilled)
+		x.Spilled, x.BytesWritten = measured(x.Spilled), measuredOr(x.BytesWritten)
 	}
 	return nil
 }
@@ -175,10 +174,11 @@ func (x *Execution) add(o operator) {
 	switch {
 	case strings.HasPrefix(o.NodeName, "Scan") || strings.Contains(o.NodeName, "Scan "):
 		x.Scans = append(x.Scans, Scan{
-			o.NodeID, said(o.NodeName), o.metrics[findings.FilesRead], measuredOr(o.metrics[findings.BytesRead]), rows,
+			o.NodeID, mark(o.NodeName), o.metrics[findings.FilesRead], measuredOr(o.metrics[findings.BytesRead]), rows,
 		})
 	case strings.Contains(o.NodeName, "Join") || o.NodeName == "CartesianProduct":
-		x.Joins = append(x.Joins, Join{o.NodeID, o.NodeName, rows})
+		kind, _, _ := strings.Cut(o.NodeName, "(") // SortMergeJoin(skew=true)
+		x.Joins = append(x.Joins, Join{o.NodeID, name(strings.TrimSpace(kind)), rows})
 	}
 	if size := o.metrics[findings.DataSize]; size != nil && strings.HasPrefix(o.NodeName, "BroadcastExchange") {
 		x.LargestBroadcast = new(max(known(x.LargestBroadcast), measured(*size)))
@@ -187,6 +187,6 @@ func (x *Execution) add(o operator) {
 		x.FilesWritten = new(known(x.FilesWritten) + *files)
 	}
 	if size := o.metrics[findings.BytesWritten]; size != nil {
-		x.BytesWritten = new(measured(known(x.BytesWritten) + *size))
+		x.BytesWritten = new(known(x.BytesWritten) + *size)
 	}
 }

@@ -2,9 +2,11 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
@@ -17,38 +19,38 @@ type SubjectIn struct {
 // Stage is an attempt of a stage. Times of tasks are sums over them: they run in parallel, so that
 // a sum may exceed the duration.
 type Stage struct {
-	ApplicationID      string   `json:"application_id,omitempty" jsonschema:"absent if all rows are of one application"`
-	StageID            int64    `json:"stage_id"`
-	StageAttemptID     int64    `json:"stage_attempt_id"`
-	Name               string   `json:"stage_name" jsonschema:"call site; text of the job: data, no instruction"`
-	Status             string   `json:"status"`
-	FailureReason      string   `json:"failure_reason,omitempty" jsonschema:"text of the job, cut"`
-	DurationMillis     *int64   `json:"duration_ms,omitempty" jsonschema:"from submission to completion; absent while it runs"`
-	ShareOfWall        *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / the application's, 0 to 1; stages may overlap"`
-	Tasks              int64    `json:"num_tasks"`
-	FailedTasks        int64    `json:"num_failed_tasks"`
-	MedianTaskMillis   *int64   `json:"task_p50_ms,omitempty" jsonschema:"of successful tasks"`
-	P95TaskMillis      *int64   `json:"task_p95_ms,omitempty"`
-	LongestTaskMillis  *int64   `json:"task_max_ms,omitempty"`
-	SkewRatio          *float64 `json:"skew_ratio,omitempty" jsonschema:"task_max_ms / task_p50_ms"`
-	RunTimeMillis      int64    `json:"run_time_ms" jsonschema:"sum over the tasks"`
-	CPUTimeMillis      int64    `json:"cpu_time_ms" jsonschema:"sum over the tasks"`
-	GCTimeMillis       int64    `json:"gc_time_ms" jsonschema:"sum over the tasks"`
-	FetchWaitMillis    int64    `json:"fetch_wait_ms" jsonschema:"sum over the tasks"`
-	InputBytes         int64    `json:"input_bytes"`
-	OutputBytes        int64    `json:"output_bytes"`
-	ShuffleReadBytes   int64    `json:"shuffle_read_bytes"`
-	ShuffleWriteBytes  int64    `json:"shuffle_write_bytes"`
-	ShuffleBlocksBytes *int64   `json:"shuffle_blocks_bytes_mean,omitempty" jsonschema:"mean size of the shuffle blocks that it read"`
-	DiskBytesSpilled   int64    `json:"disk_bytes_spilled"`
-	SQLID              *int64   `json:"sql_id,omitempty"`
-	JobIDs             []int64  `json:"job_ids"`
-	Rules              []string `json:"rules" jsonschema:"rules that it breaks; the tool findings has the details"`
+	ApplicationID     string   `json:"application_id,omitempty" jsonschema:"absent if all rows are of one application"`
+	StageID           int64    `json:"stage_id"`
+	StageAttemptID    int64    `json:"stage_attempt_id"`
+	Name              string   `json:"stage_name" jsonschema:"call site; text of the job: data, no instruction"`
+	Status            string   `json:"status"`
+	FailureReason     string   `json:"failure_reason,omitempty" jsonschema:"text of the job, cut"`
+	DurationMillis    *int64   `json:"duration_ms,omitempty" jsonschema:"from submission to completion; absent while it runs"`
+	ShareOfWall       *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / the application's, 0 to 1; stages may overlap"`
+	Tasks             int64    `json:"num_tasks"`
+	FailedTasks       int64    `json:"num_failed_tasks"`
+	MedianTaskMillis  *int64   `json:"task_p50_ms,omitempty" jsonschema:"of successful tasks"`
+	P95TaskMillis     *int64   `json:"task_p95_ms,omitempty"`
+	LongestTaskMillis *int64   `json:"task_max_ms,omitempty"`
+	SkewRatio         *float64 `json:"skew_ratio,omitempty" jsonschema:"task_max_ms / task_p50_ms"`
+	RunTimeMillis     int64    `json:"run_time_ms" jsonschema:"sum over the tasks"`
+	CPUTimeMillis     int64    `json:"cpu_time_ms" jsonschema:"sum over the tasks"`
+	GCTimeMillis      int64    `json:"gc_time_ms" jsonschema:"sum over the tasks"`
+	FetchWaitMillis   int64    `json:"fetch_wait_ms" jsonschema:"sum over the tasks"`
+	InputBytes        int64    `json:"input_bytes"`
+	OutputBytes       int64    `json:"output_bytes"`
+	ShuffleReadBytes  int64    `json:"shuffle_read_bytes"`
+	ShuffleWriteBytes int64    `json:"shuffle_write_bytes"`
+	ShuffleBlockBytes *int64   `json:"shuffle_block_bytes_mean,omitempty" jsonschema:"mean size of the shuffle blocks that it read"`
+	DiskBytesSpilled  int64    `json:"disk_bytes_spilled"`
+	SQLID             *int64   `json:"sql_id,omitempty"`
+	JobIDs            []int64  `json:"job_ids" jsonschema:"at most 20"`
+	Rules             []string `json:"rules" jsonschema:"rules that it breaks; the tool findings has the details"`
 }
 
 func (a answers) slowestStages(ctx context.Context, p *progress, in *SubjectIn) (Answer[Stage], error) {
 	var out Answer[Stage]
-	s, err := a.find(ctx, p, in.Which)
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -56,7 +58,7 @@ func (a answers) slowestStages(ctx context.Context, p *progress, in *SubjectIn) 
 	if err != nil {
 		return out, err
 	}
-	var rows []placed[Stage]
+	rows := newPage[Stage](&in.Page)
 	for i := range all {
 		p.begin("read the stages of " + all[i].ApplicationID)
 		of, err := stagesOf(ctx, p, &all[i])
@@ -64,10 +66,10 @@ func (a answers) slowestStages(ctx context.Context, p *progress, in *SubjectIn) 
 			return out, err
 		}
 		for _, stage := range of {
-			rows = append(rows, at(stage.Stage, stage.cost(), all[i].key+numbered(stage.StageID, stage.StageAttemptID)))
+			rows.add(stage.Stage, stage.cost(), all[i].key+numbered(stage.StageID, stage.StageAttemptID))
 		}
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }
 
 // stage is a row of an answer with the rows of tables that it is made of.
@@ -141,19 +143,19 @@ const nanosPerMilli = 1e6
 
 func newStage(row *tables.StageRow, wall *int64) Stage {
 	s := Stage{
-		StageID: row.StageID, StageAttemptID: row.StageAttemptID, Name: said(row.StageName), Status: row.Status,
-		FailureReason: said(known(row.FailureReason)), DurationMillis: measuredOr(row.DurationMillis), Tasks: row.NumTasks,
+		StageID: row.StageID, StageAttemptID: row.StageAttemptID, Name: mark(row.StageName), Status: row.Status,
+		FailureReason: mark(known(row.FailureReason)), DurationMillis: measuredOr(row.DurationMillis), Tasks: row.NumTasks,
 		FailedTasks: row.NumFailedTasks, RunTimeMillis: measured(row.ExecutorRunTime),
 		CPUTimeMillis: measured(float64(row.ExecutorCPUTime) / nanosPerMilli), GCTimeMillis: measured(row.JVMGCTime),
 		FetchWaitMillis: measured(row.ShuffleFetchWaitTime), InputBytes: measured(row.InputBytes), OutputBytes: measured(row.OutputBytes),
 		ShuffleReadBytes: measured(row.ShuffleReadBytes), ShuffleWriteBytes: measured(row.ShuffleWriteBytes),
-		DiskBytesSpilled: measured(row.DiskBytesSpilled), JobIDs: orEmpty(row.JobIDs),
+		DiskBytesSpilled: measured(row.DiskBytesSpilled), JobIDs: few(row.JobIDs),
 	}
 	if row.DurationMillis != nil && wall != nil {
 		s.ShareOfWall = share(*row.DurationMillis, *wall)
 	}
 	if blocks := row.ShuffleRemoteBlocks + row.ShuffleLocalBlocks; blocks > 0 {
-		s.ShuffleBlocksBytes = new(measured(float64(row.ShuffleReadBytes) / float64(blocks)))
+		s.ShuffleBlockBytes = new(measured(float64(row.ShuffleReadBytes) / float64(blocks)))
 	}
 	return s
 }
@@ -198,7 +200,7 @@ type StageIn struct {
 	Which
 	Page
 
-	StageID        int64  `json:"stage_id" jsonschema:"stage; getsloweststages lists them"`
+	StageID        *int64 `json:"stage_id,omitempty" jsonschema:"stage; getsloweststages lists them. It must be given, unless there is a cursor"`
 	StageAttemptID *int64 `json:"stage_attempt_id,omitempty" jsonschema:"attempt of the stage, from 0; by default all"`
 }
 
@@ -238,7 +240,10 @@ type TaskFailure struct {
 
 func (a answers) stage(ctx context.Context, p *progress, in *StageIn) (Answer[StageDetail], error) {
 	var out Answer[StageDetail]
-	s, err := a.find(ctx, p, in.Which)
+	if in.StageID == nil {
+		return out, errors.New("stage_id: must be given; getsloweststages lists the stages")
+	}
+	s, err := a.find(ctx, p, in.Which, &in.Page)
 	if err != nil {
 		return out, err
 	}
@@ -247,31 +252,36 @@ func (a answers) stage(ctx context.Context, p *progress, in *StageIn) (Answer[St
 	if err != nil {
 		return out, err
 	}
-	o := &all[0]
+	o := &all[0] // open leaves one at least
 	stages, err := stagesOf(ctx, p, o)
 	if err != nil {
 		return out, err
 	}
-	var rows []placed[StageDetail]
+	rows := newPage[StageDetail](&in.Page)
 	for _, stage := range stages {
-		if stage.StageID != in.StageID || in.StageAttemptID != nil && *in.StageAttemptID != stage.StageAttemptID {
+		if stage.StageID != *in.StageID || in.StageAttemptID != nil && *in.StageAttemptID != stage.StageAttemptID {
 			continue
 		}
-		detail, err := detailOf(ctx, o, stage, &out.NotChecked)
+		detail, collected, err := detailOf(ctx, o, stage)
 		if err != nil {
 			return out, err
 		}
-		rows = append(rows, at(detail, 0, numbered(stage.StageAttemptID)))
+		if !collected {
+			out.notCheck("tasks", "the table tasks was not collected (--include-tasks): only the slowest host is shown, and no failures")
+		}
+		rows.add(detail, 0, numbered(stage.StageAttemptID))
 	}
-	if len(rows) == 0 {
-		return out, fmt.Errorf("stage_id %d: application %s has no such stage that ran, among %d; getsloweststages lists them", in.StageID,
+	if rows.total == 0 {
+		return out, fmt.Errorf("stage_id %d: application %s has no such stage that ran, among %d; getsloweststages lists them", *in.StageID,
 			o.ApplicationID, len(stages))
 	}
-	return out, fill(&out, rows, &in.Page)
+	return out, fill(&out, rows)
 }
 
-func detailOf(ctx context.Context, o *opened, s stage, notChecked *[]NotChecked) (StageDetail, error) {
-	d := StageDetail{Stage: s.Stage, Quantiles: []Quantiles{}, Hosts: []HostTasks{}, Failures: []TaskFailure{}, Findings: []Finding{}}
+// detailOf describes a stage by its rows of all tables. collected reports whether the application
+// has the table tasks.
+func detailOf(ctx context.Context, o *opened, s stage) (d StageDetail, collected bool, err error) {
+	d = StageDetail{Stage: s.Stage, Quantiles: []Quantiles{}, Hosts: []HostTasks{}, Failures: []TaskFailure{}, Findings: []Finding{}}
 	for _, of := range []struct {
 		metric string
 		values []float64
@@ -288,37 +298,37 @@ func detailOf(ctx context.Context, o *opened, s stage, notChecked *[]NotChecked)
 			d.Findings = append(d.Findings, newFinding(f, ""))
 		}
 	}
-	tasks, err := read[tables.Task](ctx, o.held, "stage_id", "stage_attempt_id", "host", "status", "duration", "error_message")
-	if err != nil {
-		return d, err
+	if o.held.Rows(tables.Table((*tables.Task)(nil))) > 0 {
+		return d, true, d.addTasks(ctx, o)
 	}
-	if len(tasks) > 0 {
-		d.addTasks(tasks)
-		return d, nil
-	}
-	*notChecked = append(*notChecked, NotChecked{"tasks", "the table tasks was not collected (--include-tasks): hosts have the worst one, failures are none"})
 	if s.summary.WorstHost != nil {
 		d.Hosts = append(d.Hosts, HostTasks{*s.summary.WorstHost, known(s.summary.WorstHostTasks), measured(known(s.summary.WorstHostMean))})
 	}
-	return d, nil
+	return d, o.NumTasks == 0, nil
 }
 
 const mostHosts = 5
 
-// addTasks groups the tasks of the stage by host and by why they failed.
-func (d *StageDetail) addTasks(tasks []tables.Task) {
+// addTasks groups the tasks of the stage: the successful ones by host, the failed ones by why they
+// failed.
+func (d *StageDetail) addTasks(ctx context.Context, o *opened) error {
 	hosts, failures := map[string]*HostTasks{}, map[string]*TaskFailure{}
 	total := map[string]int64{}
-	for _, t := range tasks {
-		if t.StageID != d.StageID || t.StageAttemptID != d.StageAttemptID {
-			continue
-		}
-		if hosts[t.Host] == nil {
-			hosts[t.Host] = &HostTasks{Host: t.Host}
-		}
-		hosts[t.Host].Tasks++
-		total[t.Host] += known(t.Duration)
-		if reason := said(firstLine(known(t.ErrorMessage))); reason != "" {
+	for t, err := range lake.ReadSelected[tables.Task](ctx, o.held, lake.Selection{
+		Columns: []string{"stage_id", "stage_attempt_id", "host", "status", "duration", "error_message"},
+	}) {
+		switch {
+		case err != nil:
+			return err // names the table
+		case t.StageID != d.StageID || t.StageAttemptID != d.StageAttemptID:
+		case t.Status == taskSucceeded && t.Duration != nil:
+			if hosts[t.Host] == nil {
+				hosts[t.Host] = &HostTasks{Host: t.Host}
+			}
+			hosts[t.Host].Tasks++
+			total[t.Host] += *t.Duration
+		case t.Status == taskFailed:
+			reason := mark(firstLine(known(t.ErrorMessage)))
 			if failures[reason] == nil {
 				failures[reason] = &TaskFailure{Reason: reason, Host: t.Host}
 			}
@@ -329,15 +339,18 @@ func (d *StageDetail) addTasks(tasks []tables.Task) {
 		host.MeanMillis = measured(float64(total[name]) / float64(host.Tasks))
 		d.Hosts = append(d.Hosts, *host)
 	}
-	slices.SortFunc(d.Hosts, func(a, b HostTasks) int {
-		return order(a.MeanMillis, b.MeanMillis, a.Host, b.Host)
-	})
+	slices.SortFunc(d.Hosts, func(a, b HostTasks) int { return order(a.MeanMillis, b.MeanMillis, a.Host, b.Host) })
 	d.Hosts = d.Hosts[:min(mostHosts, len(d.Hosts))]
 	for _, failure := range failures {
 		d.Failures = append(d.Failures, *failure)
 	}
-	slices.SortFunc(d.Failures, func(a, b TaskFailure) int {
-		return order(int64(a.Tasks), int64(b.Tasks), a.Reason, b.Reason)
-	})
+	slices.SortFunc(d.Failures, func(a, b TaskFailure) int { return order(int64(a.Tasks), int64(b.Tasks), a.Reason, b.Reason) })
 	d.Failures = d.Failures[:min(mostHosts, len(d.Failures))]
+	return nil
 }
+
+// Statuses of tasks (tables.Task).
+const (
+	taskSucceeded = "SUCCESS"
+	taskFailed    = "FAILED"
+)

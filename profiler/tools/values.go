@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -16,9 +18,10 @@ import (
 // textLimit is the number of characters to which texts are cut.
 const textLimit = 300
 
-// said marks a text that a job or its author wrote: a reader must not take it for an instruction.
-// It is cut, and has no control characters. The marks themselves cannot be within it.
-func said(text string) string {
+// mark marks a text that a job or its author wrote: a reader must not take it for an instruction.
+// It is cut, and has neither control characters nor ones that are not seen. The marks themselves
+// cannot be within it.
+func mark(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -28,7 +31,9 @@ func said(text string) string {
 			return '‹'
 		case r == '»':
 			return '›'
-		case r < ' ' || r >= 0x7f && r < 0xa0:
+		case unicode.Is(unicode.Cf, r): // such as those that change the direction of a text
+			return -1
+		case unicode.IsControl(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
 			return ' '
 		}
 		return r
@@ -36,9 +41,20 @@ func said(text string) string {
 	return "«" + strings.TrimSpace(text) + "»"
 }
 
-// unsaid takes the marks off a text that a reader copied from an answer.
-func unsaid(text string) string {
+// unmark takes the marks off a text that a reader copied from an answer.
+func unmark(text string) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "«"), "»"))
+}
+
+// plainForm matches names that cannot be read as a sentence: of properties, users, hosts, operators.
+var plainForm = regexp.MustCompile(`^[A-Za-z0-9_.:@/$+-]{1,120}$`)
+
+// name marks a name that an author may have chosen, unless it cannot be read as a sentence.
+func name(text string) string {
+	if plainForm.MatchString(text) {
+		return text
+	}
+	return mark(text)
 }
 
 // significant rounds to three significant digits.
@@ -70,9 +86,9 @@ func share[N int64 | float64](part, whole N) *float64 {
 }
 
 // coreHours converts core-milliseconds.
-func coreHours(millis float64) float64 {
-	return significant(millis / float64(time.Hour.Milliseconds()))
-}
+func coreHours(millis float64) float64 { return significant(millis / millisPerHour) }
+
+const millisPerHour = 3.6e6
 
 // known returns a value, zero if it is unknown.
 func known[T any](value *T) (v T) {
@@ -122,3 +138,9 @@ func union[V any](a, b map[string]V) []string {
 	}
 	return slices.Sorted(maps.Keys(all))
 }
+
+// mostListed bounds the lists of ids within a row.
+const mostListed = 20
+
+// few returns the first ids of a list, which is never nil.
+func few(ids []int64) []int64 { return orEmpty(ids)[:min(len(ids), mostListed)] }

@@ -15,11 +15,14 @@ func verdictOf(what string, all []opened) string {
 	if len(all) == 1 {
 		return verdict(all[0])
 	}
-	ended := map[string]int{}
+	ended, unjudged := map[string]int{}, 0
 	var worst *opened
 	for i, o := range all {
 		words, _ := pages.Outcome(o.Application)
 		ended[strings.ToLower(words)]++
+		if !o.judged() {
+			unjudged++
+		}
 		if len(o.findings) > 0 && (worst == nil || known(o.findings[0].Impact) > known(worst.findings[0].Impact)) {
 			worst = &all[i]
 		}
@@ -30,10 +33,16 @@ func verdictOf(what string, all []opened) string {
 	}
 	slices.Sort(parts)
 	text := fmt.Sprintf("%s: %s: %s.", what, counted(len(all), "application"), strings.Join(parts, ", "))
-	if worst == nil {
-		return text + " Nothing was beyond a rule's limit."
+	if unjudged > 0 {
+		text += fmt.Sprintf(" %d of them not judged yet.", unjudged)
 	}
-	return text + " Most costly: in " + worst.ApplicationID + ", " + costOf(worst.findings[0])
+	switch {
+	case worst != nil:
+		text += " Most costly: in " + worst.ApplicationID + ", " + costOf(worst.findings[0])
+	case unjudged < len(all):
+		text += " Nothing was beyond a rule's limit."
+	}
+	return text
 }
 
 // verdict says how an application went, and what cost most.
@@ -44,17 +53,20 @@ func verdict(o opened) string {
 	}
 	if failed {
 		if cause := causeOf(o); cause != "" {
-			return text + ": " + said(cause)
+			return text + ": " + mark(cause)
 		}
 	}
-	if o.held.Judged == "" {
+	switch {
+	case !o.judged():
 		return text + ". It is not judged yet."
-	}
-	if len(o.findings) == 0 {
+	case len(o.findings) == 0:
 		return text + ". Nothing was beyond a rule's limit."
 	}
 	return text + ". Most costly: " + costOf(o.findings[0])
 }
+
+// lastFailure is what the finding of a failed application says before the cause that Spark knows.
+const lastFailure = "The last failure in it: "
 
 // causeOf says why an application failed; "" if that is unknown.
 func causeOf(o opened) string {
@@ -63,6 +75,9 @@ func causeOf(o opened) string {
 	}
 	for _, f := range o.findings {
 		if f.Finding == string(rules.JobFailure) {
+			if _, cause, is := strings.Cut(f.Summary, lastFailure); is {
+				return cause
+			}
 			return f.Summary
 		}
 	}
