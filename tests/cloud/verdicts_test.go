@@ -19,6 +19,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/submit"
 	"github.com/emr-observatory/emr-observatory/tests/calibration"
+	"github.com/emr-observatory/emr-observatory/verdict"
 )
 
 // page reads the page of an application, as programs do.
@@ -56,7 +57,7 @@ func verdictsFollow(t *testing.T, c *cloud) {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
-			wait, ended, id := c.submitSick(t, p, bucket)
+			wait, ended, id, live := c.submitSick(t, p, bucket)
 			waits = append(waits, wait)
 			testenv.RequireLong(t, "the tables had the first job, and have others as late")
 			page := c.awaitTables(t, id)
@@ -68,7 +69,11 @@ func verdictsFollow(t *testing.T, c *cloud) {
 			require.Condition(t, func() bool {
 				return slices.ContainsFunc(page.Findings, func(f report.Finding) bool { return f.Rule == p.Rule })
 			}, "%+v", page.Findings)
-			require.Contains(t, p.Rules(), page.Findings[0].Rule)
+			// Beside another cloud on the same cores, tasks wait for a CPU, and a job has faults besides its own:
+			// tests/phases requires that its own comes first. Both verdicts begin with the same one.
+			require.Condition(t, func() bool {
+				return len(live.Findings) > 0 && live.Findings[0].Rule == page.Findings[0].Rule || slices.Contains(live.NeedHistory, page.Findings[0].Rule)
+			}, "the line: %+v; the tables: %+v", live.Findings, page.Findings)
 		})
 	}
 	slices.Sort(waits)
@@ -82,7 +87,9 @@ func verdictsFollow(t *testing.T, c *cloud) {
 
 // submitSick runs a sick job, and requires its fault in the verdict. wait is how long after the
 // step's end the command returned.
-func (c *cloud) submitSick(t *testing.T, p calibration.Pair, bucket string) (wait time.Duration, ended time.Time, id string) {
+func (c *cloud) submitSick(t *testing.T, p calibration.Pair, bucket string) (
+	wait time.Duration, ended time.Time, id string, live verdict.Verdict,
+) {
 	t.Helper()
 	args := []string{"submit", "--wait", "--json"}
 	for _, property := range slices.Sorted(maps.Keys(p.Settings)) {
@@ -99,21 +106,17 @@ func (c *cloud) submitSick(t *testing.T, p calibration.Pair, bucket string) (wai
 	var r submit.Result
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Len(t, r.Phases, 1, out)
-	verdict := r.Phases[0].Verdict
-	require.NotNil(t, verdict, out)
+	require.NotNil(t, r.Phases[0].Verdict, out)
+	live = *r.Phases[0].Verdict
 	t.Logf("%s: %s", p.Name, r.Phases[0])
 	var found []rules.ID
-	for _, f := range verdict.Findings {
+	for _, f := range live.Findings {
 		found = append(found, f.Rule)
 	}
 	require.Condition(t, func() bool {
 		return slices.ContainsFunc(p.Rules(), func(id rules.ID) bool {
-			return slices.Contains(found, id) || slices.Contains(verdict.NeedHistory, id)
+			return slices.Contains(found, id) || slices.Contains(live.NeedHistory, id)
 		})
 	}, "found %v", found)
-	if testenv.Long() { // on a busy machine other things are slow, too
-		require.NotEmpty(t, found)
-		require.Contains(t, p.Rules(), found[0])
-	}
-	return returned.Sub(*r.Ended), *r.Ended, r.Phases[0].ApplicationID
+	return returned.Sub(*r.Ended), *r.Ended, r.Phases[0].ApplicationID, live
 }
