@@ -95,10 +95,16 @@ func (c *cloud) submitSick(t *testing.T, p calibration.Pair, bucket string) (
 	for _, property := range slices.Sorted(maps.Keys(p.Settings)) {
 		args = append(args, "--conf", property+"="+p.Settings[property])
 	}
+	if p.Rule == rules.FetchWait { // blocks arrive at once here, unless they are asked for one by one
+		args = append(args, "--conf", "spark.reducer.maxReqsInFlight=1", "--conf", "spark.reducer.maxBlocksInFlightPerAddress=1")
+	}
 	// A node has 2 GiB: beside an application master of the default size there is no room for an executor of 1 GiB.
 	args = append(args, "--conf", "spark.yarn.am.memory=256m")
 	args = append(args, filepath.Join(c.project, "examples/jobs/sick", p.Name+".py"), platform.PrefixLake.URI(bucket)+"sick-"+p.Name)
-	if p.Rounds > 0 && testenv.Long() {
+	switch {
+	case p.Rule == rules.SlowWrite:
+		args = append(args, "60") // days: a file for each takes less than the rule's minute on a fast disk otherwise
+	case p.Rounds > 0 && testenv.Long():
 		args = append(args, fmt.Sprint(p.Rounds))
 	}
 	out := c.run(t, args...)
