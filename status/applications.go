@@ -56,20 +56,20 @@ func (s Source) inTables(ctx context.Context, id string) (report.Application, er
 const liveWindow = 24 * time.Hour
 
 // live makes the page of an application from its metrics, as long as nobody has read its
-// history.
-func (s Source) live(ctx context.Context, id string) (report.Application, error) {
+// history. seen is when its driver has sent the last of them.
+func (s Source) live(ctx context.Context, id string) (page report.Application, seen time.Time, err error) {
 	samples, err := s.query(ctx, phasesQuery([]string{id}, liveWindow))
 	if err != nil {
-		return report.Application{}, fmt.Errorf("read the phases of application %s: %w", id, err)
+		return report.Application{}, seen, fmt.Errorf("read the phases of application %s: %w", id, err)
 	}
 	readings, err := readingsOf(samples)
 	if err != nil {
-		return report.Application{}, fmt.Errorf("read the phases of application %s: %w", id, err)
+		return report.Application{}, seen, fmt.Errorf("read the phases of application %s: %w", id, err)
 	}
 	last, sent := latest(readings, id)
 	steps := []Step{{Phases: last.phases(id, false)}}
 	if !sent || len(steps[0].Phases) == 0 {
-		return report.Application{}, fmt.Errorf("application %s: %w%s", id, errNotInTables, s.whenRead(ctx, id))
+		return report.Application{}, seen, fmt.Errorf("application %s: %w%s", id, errNotInTables, s.whenRead(ctx, id))
 	}
 	long := !steps[0].Phases[0].Ended && steps[0].Phases[0].wall() > liveWindow.Seconds()
 	if long {
@@ -78,10 +78,10 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 		err = s.addVerdicts(ctx, steps, liveWindow)
 	}
 	if err != nil {
-		return report.Application{}, fmt.Errorf("application %s: %w", id, err)
+		return report.Application{}, seen, fmt.Errorf("application %s: %w", id, err)
 	}
 	of := steps[0].Phases[0]
-	page := report.Application{
+	page = report.Application{
 		ID: id, Name: cmp.Or(last.name, id), Cluster: last.cluster, Step: last.step, Spark: last.spark, Live: true,
 		Outcome:     "Running, or its driver was killed",
 		Approximate: of.Approximate, Missing: []string{"The history is not in the tables yet" + s.whenRead(ctx, id) + "."},
@@ -101,7 +101,7 @@ func (s Source) live(ctx context.Context, id string) (report.Application, error)
 	if long {
 		page.Since = seen.Add(-page.Wall)
 	}
-	return page, nil
+	return page, seen, nil
 }
 
 func lasting(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }

@@ -169,3 +169,27 @@ func TestPageOfAStream(t *testing.T) {
 	require.InDelta(t, 0.25, shares[platform.PhaseResourceWait], 0.01)
 	require.InDelta(t, 0.75, shares[platform.PhaseCompute], 0.01)
 }
+
+// The tables may have an application as it was while it ran: they were read for another's sake. Until
+// they have its end, the page is that of its metrics, unless its driver was killed.
+func TestPageOfAnApplicationThatWasReadTooSoon(t *testing.T) {
+	metrics := storetest.DefaultMetrics(t)
+	c := config(t, metrics)
+	c.Endpoints[platform.WorkloadProfiler] = status.Endpoint{URL: profilerOf(t, "../phases/testdata/logs/killed-driver.jsonl")}
+	url, access := serve(t, c)
+	const id = "application_1700000000000_0001"
+	page := func() (page report.Application) {
+		_, text := get(t, access, url+status.ApplicationsPath+"/"+id, platform.StatusUser, password)
+		require.NoError(t, json.Unmarshal([]byte(text), &page), text)
+		return page
+	}
+	require.False(t, page().Live)
+	require.Zero(t, page().Ended)
+	importPhases(t, metrics, time.Hour, id, "ip-1", with(referenceCase(), platform.MetricApplicationEnded, 0))
+	require.False(t, page().Live, "a silent driver was killed: the tables know more")
+	importPhases(t, metrics, 45*time.Second, id, "ip-1", with(referenceCase(), platform.MetricApplicationEnded, 0))
+	require.True(t, page().Live)
+	importPhases(t, metrics, 40*time.Second, id, "ip-1", referenceCase())
+	require.True(t, page().Live)
+	require.Equal(t, "Ended", page().Outcome)
+}

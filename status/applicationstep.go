@@ -27,10 +27,13 @@ func (s Source) readApplication(ctx context.Context, id string, absent map[platf
 	shown.page, err = s.inTables(ctx, id)
 	switch {
 	case errors.Is(err, errNotInTables):
-		shown.page, err = s.live(ctx, id)
+		shown.page, _, err = s.live(ctx, id)
 	case err == nil && shown.page.Ended.IsZero():
-		if live, of := s.live(ctx, id); of == nil && !live.Since.IsZero() {
-			shown.page = live // the tables judge all of a stream's time
+		// The tables have an application as it was when its cluster was read, for another's sake; of a
+		// stream they judge all of its time. Only of a driver that was killed do they know more.
+		live, seen, failed := s.live(ctx, id)
+		if failed == nil && (!live.Ended.IsZero() || time.Since(seen) < silence) {
+			shown.page = live
 		}
 	}
 	if err != nil {
