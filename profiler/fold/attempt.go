@@ -25,6 +25,7 @@ type attempt struct {
 
 	counts      counts
 	shapes      planShapes
+	photon      photonUse
 	presences   []presence
 	inefficient int64 // milliseconds in inefficient stages
 	stages      int64 // milliseconds in all stages
@@ -180,6 +181,9 @@ func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (
 	if err := a.put(row); err != nil {
 		return err
 	}
+	if err := a.photon.execution(a, row, plan, value); err != nil {
+		return err
+	}
 	return a.planRows(row.SQLID, plan, value)
 }
 
@@ -216,6 +220,9 @@ func (a *attempt) application(row *tables.Application, until tables.Millis) erro
 	row.MaxTotalCores, row.CoreMillis = coreTime(a.presences, until)
 	a.summary.Application = *row
 	if err := a.put(row); err != nil {
+		return err
+	}
+	if err := a.photon.close(a); err != nil {
 		return err
 	}
 	agg := &tables.IneffJobAgg{Attempt: a.key(), StartTime: row.StartTime, IneffStageAgg: percent(a.inefficient, a.stages)}

@@ -111,8 +111,18 @@ type IneffJobAgg struct {
 	StartTime     Millis   `parquet:"start_time,optional,timestamp(millisecond)" doc:"start of the application"`
 }
 
-// PhotonAnalysis is a row of the table photonanalysis: how much of an application Photon supports.
+// PhotonAnalysis is a row of the table photonanalysis: how much of an application, of one of its SQL
+// executions or of a kind of its operators Databricks' engine Photon runs (package
+// profiler/photon). Operators without work of their own, such as WholeStageCodegen, do not count.
 type PhotonAnalysis struct {
 	Attempt
-	JobPhotonPerc *float64 `parquet:"jobphotonperc,optional" doc:"share of the operators that Photon supports, 0 to 100"`
+	JobPhotonPerc    *float64 `parquet:"jobphotonperc,optional" doc:"the notebook's figure: share of the nodes of all plans, wrappers included, whose names are not among nine, 0 to 100; null of a kind of operators"`
+	SQLID            *int64   `parquet:"sql_id,optional" doc:"SQL execution; null of the whole application"`
+	Operator         *string  `parquet:"operator,optional,dict" doc:"kind of operators; null of all"`
+	Operators        *int64   `parquet:"operators,optional" doc:"operators that do work"`
+	TimeMillis       *float64 `parquet:"time_ms,optional" doc:"milliseconds of these operators, over all tasks; of executions without such times, their duration"`
+	SupportedShare   *float64 `parquet:"supported_share,optional" doc:"share of time_ms in operators that Photon runs, 0 to 1"`
+	UnsupportedShare *float64 `parquet:"unsupported_share,optional" doc:"share of time_ms in operators that Photon does not run, 0 to 1"`
+	UnknownShare     *float64 `parquet:"unknown_share,optional" doc:"share of time_ms in operators of which nothing is published, 0 to 1"`
+	Approximate      *bool    `parquet:"approximate,optional" doc:"some times were divided evenly among the operators of a WholeStageCodegen or an execution"`
 }

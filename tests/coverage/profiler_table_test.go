@@ -160,8 +160,8 @@ func profilerTables() []row {
 			at{"docs/guides/history.md#findings", "profiler/fold TestInefficiency"},
 		},
 		{
-			"Run emr_photon_analysis to see which jobs gain from Photon.", open, "Missing: the weights, and so the table's rows.",
-			at{"docs/reference/tables.md#photonanalysis"},
+			"Run emr_photon_analysis to see which jobs gain from Photon.", corrected, "It is no further step: each run writes the table.",
+			at{"docs/reference/tables.md#photonanalysis", "profiler/fold TestPhotonPlans"},
 		},
 		{"Picture of shsutils.", open, "Missing: Databricks' secrets, as above.", nil},
 		{"Table applications.", done, "", at{"docs/reference/tables.md#applications", twoRoads}},
@@ -170,7 +170,10 @@ func profilerTables() []row {
 		{"Table ineffjobagg.", done, "", at{"docs/reference/tables.md#ineffjobagg", "profiler/fold TestInefficiency"}},
 		{"Table ineffjobraw.", done, "", at{"docs/reference/tables.md#ineffjobraw", "profiler/fold TestInefficiency"}},
 		{"Table jobs.", done, "", at{"docs/reference/tables.md#jobs", "profiler/fold TestFailures"}},
-		{"Table photonanalysis.", open, "It is defined. Missing: its rows.", at{"docs/reference/tables.md#photonanalysis"}},
+		{
+			"Table photonanalysis.", corrected, "Weighted by the operators' times, with what is unknown; the notebook's own figure is in jobphotonperc.",
+			at{"docs/reference/tables.md#photonanalysis", "profiler/fold TestPhotonPlans"},
+		},
 		{"Table sql.", done, "", at{"docs/reference/tables.md#sql", "profiler/fold TestExecutions"}},
 		{"Table stages.", done, "", at{"docs/reference/tables.md#stages", twoRoads}},
 		{"Table task_summaries.", done, "", at{"docs/reference/tables.md#task_summaries", "profiler/fold TestQuantilesOfTasks"}},
