@@ -2,6 +2,7 @@ package fold
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/emr-observatory/emr-observatory/profiler/photon"
@@ -17,20 +18,20 @@ const (
 // photonTally adds up how much of an application, an execution or a kind of operators Photon runs.
 type photonTally struct {
 	operators   int64
-	time        map[photon.Support]float64 // milliseconds
-	counts      map[photon.Support]float64 // operators
+	time        map[photon.Support]int64 // microseconds: sums do not depend on the order of what is added
+	counts      map[photon.Support]int64 // operators
 	approximate bool
 	yes, nodes  int64 // of the notebook's count
 }
 
 func newPhotonTally() *photonTally {
-	return &photonTally{time: map[photon.Support]float64{}, counts: map[photon.Support]float64{}}
+	return &photonTally{time: map[photon.Support]int64{}, counts: map[photon.Support]int64{}}
 }
 
 func (t *photonTally) add(support photon.Support, millis float64, approximate bool) {
 	t.operators++
 	t.counts[support]++
-	t.time[support] += millis
+	t.time[support] += int64(math.Round(micros * millis))
 	t.approximate = t.approximate || approximate
 }
 
@@ -40,21 +41,19 @@ func (t *photonTally) row(id tables.Attempt) *tables.PhotonAnalysis {
 	if t.nodes > 0 {
 		row.JobPhotonPerc = new(100 * float64(t.yes) / float64(t.nodes))
 	}
-	total := 0.0
-	for _, millis := range t.time {
-		total += millis
+	shares, whole := t.time, t.time[photon.Supported]+t.time[photon.Unsupported]+t.time[photon.Unknown]
+	row.TimeMillis = new(float64(whole) / micros)
+	if whole == 0 { // no operator took any time: each counts alike
+		shares, whole = t.counts, t.operators
 	}
-	row.TimeMillis = &total
-	shares, whole := t.time, total
-	if total == 0 { // no operator took a millisecond: each counts alike
-		shares, whole = t.counts, float64(t.operators)
-	}
+	share := func(s photon.Support) *float64 { return new(float64(shares[s]) / float64(whole)) }
 	if whole > 0 {
-		row.SupportedShare, row.UnsupportedShare = new(shares[photon.Supported]/whole), new(shares[photon.Unsupported]/whole)
-		row.UnknownShare = new(shares[photon.Unknown] / whole)
+		row.SupportedShare, row.UnsupportedShare, row.UnknownShare = share(photon.Supported), share(photon.Unsupported), share(photon.Unknown)
 	}
 	return row
 }
+
+const micros = 1e3 // in a millisecond
 
 // photonUse adds up how much of an application Photon runs.
 type photonUse struct {

@@ -108,7 +108,8 @@ func compareKeys(a, b []any) int {
 			y, present := b[i].(int64)
 			c = map[bool]int{true: cmp.Compare(x, y), false: 1}[present]
 		case string:
-			c = cmp.Compare(x, b[i].(string))
+			y, present := b[i].(string)
+			c = map[bool]int{true: cmp.Compare(x, y), false: 1}[present]
 		}
 		if c != 0 {
 			return c
