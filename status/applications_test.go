@@ -161,7 +161,8 @@ func TestPageOfAStream(t *testing.T) {
 	require.InDelta(t, day.Hours(), page.Wall.Hours(), 0.1)
 	require.WithinDuration(t, time.Now().Add(-day), page.Since, 10*time.Minute)
 	require.WithinDuration(t, time.Now().Add(-earlier-26*time.Hour), page.Started, 10*time.Minute)
-	require.Regexp(t, `^Running, or its driver was killed; of the last 24 h. Waiting for resources cost up to 5 h 59 min \(24.9 %\)`, page.Verdict())
+	require.Regexp(t, `^Running, or its driver was killed; of the last 24 h. Waiting for resources cost up to 5 h 59 min \(24.9 %\)`,
+		page.Verdict())
 	shares := map[platform.Phase]float64{}
 	for _, phase := range page.Phases {
 		shares[phase.Phase] = phase.Share

@@ -15,10 +15,12 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
-const toolsHelp = `Serves the history to language models, over the Model Context Protocol (MCP): on standard input and output until the client
-disconnects, or with --tools-address over streamable HTTP at ` + tools.HTTPPath + ` until it is stopped. Over HTTP every request has the bearer token of
---token-file; the address is a loopback one unless there is a certificate; a client may send 20 requests a second; each call is
-a line of JSON on standard error, without texts of jobs. It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
+const toolsHelp = `Serves the history to language models, over the Model Context Protocol (MCP): on standard input and output until
+the client disconnects, or with --tools-address over streamable HTTP at ` + tools.HTTPPath + ` until it is stopped. Over HTTP every
+request has the bearer token of --token-file; the address is a loopback one unless there is a certificate; a client may send 20
+requests a second; each call is a line of JSON on standard error, without texts of jobs.
+
+It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
 source directly, and keeps what it has read in a temporary folder (of TMPDIR) until it ends.
 
 It writes no tables. With --emr-cluster-arn it may create a persistent UI, which EMR cannot delete; its id is stored where the

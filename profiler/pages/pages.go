@@ -48,8 +48,8 @@ func Of(ctx context.Context, l *lake.Lake, id string) (report.Application, error
 		return report.Application{}, fmt.Errorf("make the page of application %s: %w", row.ApplicationID, err)
 	}
 	if held == nil || held.Judged == "" {
-		return report.Application{}, fmt.Errorf("application %q: %w with findings; `judge` judges what an interrupted run left", row.ApplicationID,
-			ErrUnknown)
+		return report.Application{}, fmt.Errorf("application %q: %w with findings; `judge` judges what an interrupted run left",
+			row.ApplicationID, ErrUnknown)
 	}
 	b := builder{lake: l, row: row, page: report.Application{
 		ID: row.ApplicationID, Attempt: row.AttemptID, Name: label(row.ApplicationName), Cluster: row.ClusterID, User: row.SparkUser,

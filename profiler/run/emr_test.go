@@ -177,11 +177,13 @@ func TestCausesOfFailedApplications(t *testing.T) {
 		"late": "",
 	}
 	require.Equal(t, want, first)
-	w.putLog(etl, step["late"], "stdout", "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 3, in <module>\n    f()\nKeyError: 1\n")
+	w.putLog(etl, step["late"], "stdout", "Traceback (most recent call last):\n  File \"/mnt/tmp/job.py\", line 3, in <module>\n"+
+		"    f()\nKeyError: 1\n")
 	want["late"] = "KeyError: 1\n  at job.py:3, in <module>: f()"
 	second, found := causes()
 	require.Equal(t, want, second)
-	require.Equal(t, "The application failed: ValueError: password=*********(redacted) at job.py:3, in load: raise ValueError(day)", found["raised"])
+	const raised = "The application failed: ValueError: password=*********(redacted) at job.py:3, in load: raise ValueError(day)"
+	require.Equal(t, raised, found["raised"])
 	require.Equal(t, "The application failed: KeyError: 1 at job.py:3, in <module>: f()", found["late"])
 }
 

@@ -69,7 +69,9 @@ func (a answers) compare(ctx context.Context, p *progress, in *CompareIn) (Answe
 		out.notCheck(n.Rule, n.Why)
 	}
 	d := &differences{page: newPage[Difference](&in.Page)}
-	for _, add := range []func(context.Context, *differences, *opened, *opened) error{totals, changedPhases, changedFindings, changedSettings, changedStages} {
+	for _, add := range []func(context.Context, *differences, *opened, *opened) error{
+		totals, changedPhases, changedFindings, changedSettings, changedStages,
+	} {
 		if err := add(ctx, d, &other[0], &this[0]); err != nil {
 			return out, err
 		}
@@ -90,8 +92,8 @@ func (a answers) other(ctx context.Context, p *progress, in *CompareIn, this ope
 		return subject{}, err
 	}
 	if len(runs) == 0 {
-		return subject{}, fmt.Errorf("application %s has no run of its name in the %d days before it that succeeded: give with", this.ApplicationID,
-			usualDays)
+		return subject{}, fmt.Errorf("application %s has no run of its name in the %d days before it that succeeded: give with",
+			this.ApplicationID, usualDays)
 	}
 	return subject{what: runs[0].ApplicationID, all: runs[:1]}, nil
 }
@@ -228,7 +230,8 @@ func changedFindings(_ context.Context, d *differences, was, is *opened) error {
 var variable = map[string]bool{
 	"spark.app.id": true, "spark.app.startTime": true, "spark.app.submitTime": true, "spark.driver.port": true, "spark.driver.host": true,
 	"spark.driver.appUIAddress": true, "spark.yarn.app.id": true, "spark.yarn.app.container.log.dir": true, "spark.ui.port": true,
-	"spark.observatory.traceparent": true, "spark.app.attempt.id": true, "spark.app.initial.jar.urls": true, "spark.app.initial.file.urls": true,
+	"spark.observatory.traceparent": true, "spark.app.attempt.id": true, "spark.app.initial.jar.urls": true,
+	"spark.app.initial.file.urls": true,
 	"spark.org.apache.hadoop.yarn.server.webproxy.amfilter.AmIpFilter.param.PROXY_URI_BASES": true, "spark.repl.class.uri": true,
 }
 
@@ -253,7 +256,9 @@ func changedSettings(ctx context.Context, d *differences, was, is *opened) error
 	}
 	for _, property := range union(before, after) {
 		if before[property] != after[property] {
-			d.difference(Difference{Part: "setting", Name: name(property), Before: mark(before[property]), After: mark(after[property])}, partSetting)
+			d.difference(Difference{
+				Part: "setting", Name: name(property), Before: mark(before[property]), After: mark(after[property]),
+			}, partSetting)
 		}
 	}
 	return nil

@@ -31,8 +31,8 @@ type Column struct {
 	Meaning  string `json:"meaning"`
 }
 
-const tableRules = "Times are UTC. A value that a source does not know is null, never 0. Ids of jobs, stages and SQL executions repeat across " +
-	"applications and attempts: join also on cluster_id, application_id and attempt_id. dt is the UTC date on which the application " +
+const tableRules = "Times are UTC. A value that a source does not know is null, never 0. Ids of jobs, stages and SQL executions repeat " +
+	"across applications and attempts: join also on cluster_id, application_id and attempt_id. dt is the UTC date on which the application " +
 	"started, or the cluster was created."
 
 func (answers) describe(_ context.Context, _ *progress, in *DescribeIn) (Answer[Table], error) {

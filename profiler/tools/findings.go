@@ -45,8 +45,8 @@ type Change struct {
 
 func newFinding(row tables.Finding, application string) Finding {
 	f := Finding{
-		ApplicationID: application, Rule: row.Finding, Severity: row.Severity, StageID: row.StageID, StageAttemptID: row.StageTry, SQLID: row.SQLID,
-		ImpactMillis: measuredOr(row.Impact), Basis: row.Basis, Summary: mark(row.Summary), Unit: row.Unit,
+		ApplicationID: application, Rule: row.Finding, Severity: row.Severity, StageID: row.StageID, StageAttemptID: row.StageTry,
+		SQLID: row.SQLID, ImpactMillis: measuredOr(row.Impact), Basis: row.Basis, Summary: mark(row.Summary), Unit: row.Unit,
 		Evidence: cited(row.Evidence), Advice: row.Advice, Recipe: row.Recipe, Total: row.Total,
 	}
 	for _, of := range []struct{ from, to **float64 }{
@@ -79,7 +79,8 @@ func newFinding(row tables.Finding, application string) Finding {
 }
 
 // numberForm matches evidence that is the key of a row, a column and its numbers.
-var numberForm = regexp.MustCompile(`^[a-z_]+(?:/[a-z_]+=[A-Za-z0-9_-]*(?:,[a-z_]+=[A-Za-z0-9_-]*)*)?/[a-z0-9_]+=(?:[0-9.e+-]+|\[[0-9.e+ -]*\])$`)
+var numberForm = regexp.MustCompile(`^[a-z_]+(?:/[a-z_]+=[A-Za-z0-9_-]*(?:,[a-z_]+=[A-Za-z0-9_-]*)*)?/[a-z0-9_]+=` +
+	`(?:[0-9.e+-]+|\[[0-9.e+ -]*\])$`)
 
 // cited marks those pieces of evidence that may quote a text.
 func cited(evidence []string) (all []string) {

@@ -67,13 +67,13 @@ func ReadToken(file string) (string, error) {
 func (o HTTP) Validate(address string) error {
 	var faults []error
 	host, _, err := net.SplitHostPort(address)
-	ip, _ := netip.ParseAddr(host) //nolint:errcheck // a name is no loopback address
+	ip, _ := netip.ParseAddr(host) // a name is no loopback address
 	switch {
 	case err != nil:
 		faults = append(faults, fmt.Errorf("address %q: must be HOST:PORT: %w", address, err))
 	case o.Certificate == "" && !ip.IsLoopback():
-		faults = append(faults, fmt.Errorf("address %q: without a certificate it must be a loopback address, such as %s:8443; the token would travel in clear",
-			address, platform.Loopback))
+		faults = append(faults, fmt.Errorf("address %q: without a certificate it must be a loopback address, such as %s:8443; the token would "+
+			"travel in clear", address, platform.Loopback))
 	}
 	if (o.Certificate == "") != (o.Key == "") {
 		faults = append(faults, errors.New("certificate and key: give both, or none"))
@@ -95,8 +95,8 @@ func ServeHTTP(ctx context.Context, rows Rows, address string, o HTTP, log io.Wr
 		return fmt.Errorf("serve the tools at %s: %w", address, err)
 	}
 	server := &http.Server{
-		Handler: Handler(rows, o, log), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: headerBytes, TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		Handler: Handler(rows, o, log), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes, TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	stopped := make(chan error, 1)

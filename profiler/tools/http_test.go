@@ -3,7 +3,6 @@ package tools_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -69,7 +68,8 @@ func TestHTTPGivesTheSameAnswers(t *testing.T) {
 	rows := tools.FromLake(plantedLake(t))
 	server, audit := overHTTP(t, rows)
 	over := client(t, &mcp.StreamableClientTransport{
-		Endpoint: server.URL + tools.HTTPPath, HTTPClient: &http.Client{Transport: withToken{server.Client().Transport}}, DisableStandaloneSSE: true,
+		Endpoint: server.URL + tools.HTTPPath, HTTPClient: &http.Client{Transport: withToken{server.Client().Transport}},
+		DisableStandaloneSSE: true,
 	}, nil)
 	here := connect(t, rows)
 	for _, arguments := range []map[string]any{{"id": sickCluster}, {"id": "skew-sick"}, {"id": "no such canary"}} {
@@ -84,7 +84,8 @@ func TestHTTPGivesTheSameAnswers(t *testing.T) {
 	require.Error(t, err)
 	lines := strings.Split(strings.TrimSpace(audit.String()), "\n")
 	require.Len(t, lines, 4)
-	require.Regexp(t, `"client":"127.0.0.1","tool":"findings","arguments":\["id"\],"id":"j-0SICK","duration_ms":\d+,"answer_bytes":[1-9]\d+,"failed":false`, lines[0])
+	require.Regexp(t, `"client":"127.0.0.1","tool":"findings","arguments":\["id"\],"id":"j-0SICK","duration_ms":\d+,`+
+		`"answer_bytes":[1-9]\d+,"failed":false`, lines[0])
 	require.Regexp(t, `"failed":true`, lines[2])
 	require.Contains(t, lines[3], `"tool":"unknown"`)
 	for _, never := range []string{"skew-sick", "canary", "k4n4ry", "K4N4RY", token} {
@@ -139,7 +140,8 @@ func TestHTTPRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusOK, response.StatusCode)
-	require.Equal(t, http.StatusUnauthorized, post(t, server, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"findings"}}`).StatusCode)
+	refused := post(t, server, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"findings"}}`)
+	require.Equal(t, http.StatusUnauthorized, refused.StatusCode)
 	require.Empty(t, audit.String())
 	limited := 0
 	for range 100 {
@@ -263,9 +265,10 @@ func TestHTTPIsSafeOrDoesNotStart(t *testing.T) {
 // The server ends when it is told to, also while a client is connected.
 func TestHTTPEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	at, ended := make(chan net.Addr, 1), make(chan error, 1)
+	rows, at, ended := fromLake(t, logs), make(chan net.Addr, 1), make(chan error, 1)
 	go func() {
-		ended <- tools.ServeHTTP(ctx, fromLake(t, logs), platform.Loopback+":0", tools.HTTP{Token: token}, t.Output(), func(a net.Addr) { at <- a })
+		over := tools.HTTP{Token: token}
+		ended <- tools.ServeHTTP(ctx, rows, platform.Loopback+":0", over, t.Output(), func(a net.Addr) { at <- a })
 	}()
 	url := "http://" + (<-at).String()
 	over := client(t, &mcp.StreamableClientTransport{
@@ -278,5 +281,5 @@ func TestHTTPEnds(t *testing.T) {
 	require.NoError(t, <-ended)
 	_, err = http.Get(url + platform.HealthPath)
 	var refused *net.OpError
-	require.True(t, errors.As(err, &refused))
+	require.ErrorAs(t, err, &refused)
 }

@@ -56,8 +56,8 @@ var noon = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
 func stageRow(a *tables.Application, n int64, millis int64) *tables.StageRow {
 	return &tables.StageRow{
-		Attempt: a.Attempt, Stage: tables.Stage{StageID: n}, StageName: fmt.Sprintf("stage %d", n), Status: "COMPLETE", SubmissionTime: a.StartTime,
-		DurationMillis: &millis,
+		Attempt: a.Attempt, Stage: tables.Stage{StageID: n}, StageName: fmt.Sprintf("stage %d", n), Status: "COMPLETE",
+		SubmissionTime: a.StartTime, DurationMillis: &millis,
 	}
 }
 
@@ -136,11 +136,11 @@ func TestWasteOfRuns(t *testing.T) {
 	judged(t, l)
 	now := connectTo(t, tools.NewAt(tools.FromLake(l), t.Output(), noon), nil)
 	row := rowsOf(t, now, "wasteful_applications", nil).Rows[0]
-	require.Equal(t, 3.0, row["runs"])
-	require.Equal(t, 1.0, row["failed_runs"])
-	require.Equal(t, 1.0, row["wasted_core_hours"])
-	require.Equal(t, 2.0, row["core_hours"])
-	require.Equal(t, 60_000.0, row["median_ms"])
+	for name, want := range map[string]float64{
+		"runs": 3, "failed_runs": 1, "wasted_core_hours": 1, "core_hours": 2, "median_ms": 60_000,
+	} {
+		require.InDelta(t, want, row[name], 1e-9, name)
+	}
 	require.Equal(t, lost.ApplicationID, row["worst_application_id"])
 }
 
@@ -203,8 +203,8 @@ func TestTasksOfAStage(t *testing.T) {
 		}
 		return row
 	}
-	put(t, l, a, stageRow(a, 1, 5), task(1, "h1", "SUCCESS", new(int64(100)), ""), task(2, "h2", "KILLED", new(int64(900)), "another attempt succeeded"),
-		task(3, "h1", "FAILED", new(int64(900)), "ValueError: no\n\tat x"), task(4, "h1", "RUNNING", nil, ""))
+	put(t, l, a, stageRow(a, 1, 5), task(1, "h1", "SUCCESS", new(int64(100)), ""),
+		task(2, "h2", "KILLED", new(int64(900)), "another attempt succeeded"), task(3, "h1", "FAILED", new(int64(900)), "ValueError: no\n\tat x"), task(4, "h1", "RUNNING", nil, ""))
 	row := rowsOf(t, connect(t, tools.FromLake(l)), "getstage", map[string]any{"stage_id": 1}).Rows[0]
 	require.Equal(t, []any{map[string]any{"host": "h1", "tasks": 1.0, "mean_ms": 100.0}}, row["hosts"])
 	require.Equal(t, []any{map[string]any{"reason": "«ValueError: no»", "tasks": 1.0, "host": "h1"}}, row["failures"])

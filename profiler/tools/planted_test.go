@@ -1,11 +1,14 @@
 package tools_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,48 +35,85 @@ const (
 )
 
 // plantedLake has the sick jobs on one cluster and the cured ones on another. Each is the only
-// application of a step. The job faults has failed.
+// application of a step. The job faults has failed. Every test has a copy.
 func plantedLake(t *testing.T) *lake.Lake {
 	t.Helper()
-	l, err := newLake(t.Context(), filepath.Join(t.TempDir(), "lake"))
+	from, err := planted()
 	require.NoError(t, err)
-	s, err := source.NewLogs(t.Context(), aws.Config{}, sickLogs, "logs")
+	dir := filepath.Join(t.TempDir(), "lake")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(from)))
+	l, err := openLake(t.Context(), dir)
 	require.NoError(t, err)
-	clusters, err := s.Discover(t.Context())
-	require.NoError(t, err)
-	for _, listed := range clusters {
-		opened, err := s.Open(t.Context(), listed)
-		require.NoError(t, err)
-		for _, a := range opened.Applications {
-			id := a.ID
-			id.Cluster = tables.Cluster{ClusterID: curedCluster, ClusterName: "cured"}
-			if strings.HasSuffix(a.Name, "-sick") {
-				id.Cluster = tables.Cluster{ClusterID: sickCluster, ClusterName: "sick"}
-			}
-			o := fold.Options{
-				Tasks:  a.Name == "skew-sick",
-				StepOf: func(string) string { return stepOf(a.Name) }, OutcomeOf: func(string) string { return tables.Succeeded },
-			}
-			if a.Name == "faults-sick" {
-				o.OutcomeOf = func(string) string { return tables.Failed }
-				o.CauseOf = func(string) string { return "ValueError: no such day\n  at job.py:3, in load" }
-			}
-			write(t, l, a, id, o)
-		}
-	}
-	_, err = judge.All(t.Context(), l, nil)
+	_, err = l.Lock(t.Context(), "test")
 	require.NoError(t, err)
 	return l
 }
 
-func write(t *testing.T, l *lake.Lake, a source.Application, id tables.Attempt, o fold.Options) {
-	t.Helper()
+// plantedDir is the folder of the lake that planted has written; TestMain removes it.
+var plantedDir string
+
+// planted writes the lake once.
+var planted = sync.OnceValues(func() (dir string, err error) {
+	if plantedDir, err = os.MkdirTemp("", "observatory-tools-test-"); err != nil {
+		return "", err
+	}
+	ctx := context.Background()
+	l, err := openLake(ctx, plantedDir)
+	if err != nil {
+		return "", err
+	}
+	lease, err := l.Lock(ctx, "test")
+	if err != nil {
+		return "", err
+	}
+	s, err := source.NewLogs(ctx, aws.Config{}, sickLogs, "logs")
+	if err != nil {
+		return "", err
+	}
+	clusters, err := s.Discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	opened, err := s.Open(ctx, clusters[0])
+	if err != nil {
+		return "", err
+	}
+	for _, a := range opened.Applications {
+		if err := plant(ctx, l, a); err != nil {
+			return "", err
+		}
+	}
+	if _, err := judge.All(ctx, l, nil); err != nil {
+		return "", err
+	}
+	return plantedDir, lease.Unlock(ctx)
+})
+
+// plant writes a job to its cluster.
+func plant(ctx context.Context, l *lake.Lake, a source.Application) error {
+	id := a.ID
+	id.Cluster = tables.Cluster{ClusterID: curedCluster, ClusterName: "cured"}
+	if strings.HasSuffix(a.Name, "-sick") {
+		id.Cluster = tables.Cluster{ClusterID: sickCluster, ClusterName: "sick"}
+	}
+	o := fold.Options{
+		Tasks:  a.Name == "skew-sick",
+		StepOf: func(string) string { return stepOf(a.Name) }, OutcomeOf: func(string) string { return tables.Succeeded },
+	}
+	if a.Name == "faults-sick" {
+		o.OutcomeOf = func(string) string { return tables.Failed }
+		o.CauseOf = func(string) string { return "ValueError: no such day\n  at job.py:3, in load" }
+	}
 	b, err := l.Begin(id, a.Start)
-	require.NoError(t, err)
-	_, err = fold.Log(t.Context(), a.Log, id.Cluster, o, b)
-	require.NoError(t, err)
-	_, err = b.Commit(t.Context(), true, a.Fingerprint)
-	require.NoError(t, err)
+	if err != nil {
+		return err
+	}
+	defer b.Discard()
+	if _, err := fold.Log(ctx, a.Log, id.Cluster, o, b); err != nil {
+		return err
+	}
+	_, err = b.Commit(ctx, true, a.Fingerprint)
+	return err
 }
 
 func stepOf(name string) string {
@@ -122,11 +162,12 @@ func TestPagesHaveEveryRowOnce(t *testing.T) {
 	for tool, arguments := range map[string]map[string]any{
 		"getappid": days, "wasteful_applications": days, "getsloweststages": {"id": "skew-sick"}, "findings": {"id": sickCluster},
 		"getslowestjobs": {"id": sickCluster}, "listshsstagesraw": {"id": sickCluster, "order": "duration_ms"},
-		"listshsenvraw": {"id": "spill-sick"}, "listshstasksraw": {"id": "skew-sick", "order": "duration_ms asc", "where": []string{"duration_ms>100"}},
+		"listshsenvraw":   {"id": "spill-sick"},
+		"listshstasksraw": {"id": "skew-sick", "order": "duration_ms asc", "where": []string{"duration_ms>100"}},
 	} {
 		whole := all(tool, with(200, arguments), func() {})
 		require.Equal(t, whole, all(tool, with(3, arguments), func() {}), tool)
-		require.Equal(t, len(whole), len(slices.Compact(slices.Sorted(slices.Values(whole)))), tool)
+		require.Len(t, slices.Compact(slices.Sorted(slices.Values(whole))), len(whole), tool)
 		bounded := with(200, arguments)
 		bounded["max_bytes"] = 8192
 		text, err := json.Marshal(rowsOf(t, s, tool, bounded))
@@ -137,13 +178,7 @@ func TestPagesHaveEveryRowOnce(t *testing.T) {
 	n := 0
 	paged := all("getappid", with(3, days), func() {
 		n++ // started later than all others: it belongs before the first page
-		id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-0NEW"}, ApplicationID: fmt.Sprintf("application_1_%04d", n), Source: tables.SourceLogs}
-		start := time.Date(2026, 11, 29, 0, n, 0, 0, time.UTC)
-		b, err := l.Begin(id, start)
-		require.NoError(t, err)
-		require.NoError(t, b.Put(&tables.Application{Attempt: id, StartTime: start.UnixMilli()}))
-		_, err = b.Commit(t.Context(), true, "")
-		require.NoError(t, err)
+		put(t, l, app("j-0NEW", n, time.Date(2026, 11, 29, 0, n, 0, 0, time.UTC)))
 	})
 	require.Greater(t, n, 3)
 	require.Equal(t, before, paged)
@@ -160,11 +195,16 @@ func TestTextsOfJobsAreMarked(t *testing.T) {
 	text := prompt
 	for _, row := range []tables.Row{
 		&tables.Application{
-			Attempt: id, ApplicationName: prompt, SparkUser: prompt, StartTime: 1000, EndTime: 9000, DurationMillis: new(int64(8000)), Outcome: new(tables.Failed),
-			FailureCause: &text, NumTasks: 1,
+			Attempt: id, ApplicationName: prompt, SparkUser: prompt, StartTime: 1000, EndTime: 9000, DurationMillis: new(int64(8000)),
+			Outcome: new(tables.Failed), FailureCause: &text, NumTasks: 1,
 		},
-		&tables.Job{Attempt: id, JobName: prompt, Description: &text, Status: "FAILED", FailureReason: &text, SubmissionTime: 2000, StageIDs: []int64{0}},
-		&tables.StageRow{Attempt: id, StageName: prompt, Description: &text, Status: "FAILED", FailureReason: &text, SubmissionTime: 2000, DurationMillis: new(int64(1000))},
+		&tables.Job{
+			Attempt: id, JobName: prompt, Description: &text, Status: "FAILED", FailureReason: &text, SubmissionTime: 2000, StageIDs: []int64{0},
+		},
+		&tables.StageRow{
+			Attempt: id, StageName: prompt, Description: &text, Status: "FAILED", FailureReason: &text, SubmissionTime: 2000,
+			DurationMillis: new(int64(1000)),
+		},
 		&tables.SQL{Attempt: id, Description: prompt, Status: "FAILED", ErrorMessage: &text, RawJSON: prompt},
 		&tables.SQLNode{Attempt: id, NodeName: "Scan " + prompt, Metric: "number of files read", Value: new(int64(3))},
 		&tables.Environment{Attempt: id, Section: "spark", Name: "spark.app.name", Value: prompt},
@@ -261,7 +301,8 @@ func TestRawRowsAreTheTables(t *testing.T) {
 	l := plantedLake(t)
 	s := connect(t, tools.FromLake(l))
 	out := rowsOf(t, s, "listshsstagesraw", map[string]any{
-		"id": "skew-sick", "where": []string{"stage_id=4"}, "columns": []string{"executor_cpu_time_ms", "duration_ms", "submission_time", "job_ids", "status"},
+		"id": "skew-sick", "where": []string{"stage_id=4"},
+		"columns": []string{"executor_cpu_time_ms", "duration_ms", "submission_time", "job_ids", "status"},
 	})
 	require.Equal(t, 1, out.Total)
 	compared := 0

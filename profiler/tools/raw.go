@@ -35,7 +35,8 @@ type rawTable struct {
 func rawTables() []rawTable {
 	return []rawTable{
 		{"listshsjobsraw", "List rows of the table jobs.", tables.Table((*tables.Job)(nil)), []string{
-			"job_id", "job_name", "status", "submission_time", "duration_ms", "num_tasks", "num_failed_tasks", "stage_ids", "sql_id", "failure_reason",
+			"job_id", "job_name", "status", "submission_time", "duration_ms", "num_tasks", "num_failed_tasks", "stage_ids", "sql_id",
+			"failure_reason",
 		}},
 		{"listshsstagesraw", "List rows of the table stages.", tables.Table((*tables.StageRow)(nil)), []string{
 			"stage_id", "stage_attempt_id", "stage_name", "status", "duration_ms", "num_tasks", "num_failed_tasks", "executor_run_time_ms",

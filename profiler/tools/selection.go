@@ -64,7 +64,9 @@ func named(text string) func(row tables.Application) bool {
 
 // list passes on the attempts of applications that a filter selects and the page may have. It
 // returns how many there are, and what could not be read.
-func (a answers) list(ctx context.Context, p *progress, f lake.Filter, page *Page, take func(row tables.Application)) (period, []Missing, error) {
+func (a answers) list(ctx context.Context, p *progress, f lake.Filter, page *Page, take func(row tables.Application)) (
+	period, []Missing, error,
+) {
 	var seen period
 	var missing []Missing
 	for row, err := range a.rows.Applications(ctx, f) {

@@ -42,7 +42,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if plantedDir != "" {
+		_ = os.RemoveAll(plantedDir)
+	}
+	os.Exit(code)
 }
 
 func serve(s source.Source) error {
@@ -55,15 +59,19 @@ func serve(s source.Source) error {
 
 // newLake returns a locked lake in a folder.
 func newLake(ctx context.Context, dir string) (*lake.Lake, error) {
-	store, err := lake.NewFolder(dir)
-	if err != nil {
-		return nil, err
-	}
-	l, err := lake.Open(ctx, store, "")
+	l, err := openLake(ctx, dir)
 	if err == nil {
 		_, err = l.Lock(ctx, "test")
 	}
 	return l, err
+}
+
+func openLake(ctx context.Context, dir string) (*lake.Lake, error) {
+	store, err := lake.NewFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return lake.Open(ctx, store, "")
 }
 
 // fromSource returns the rows of a source.
@@ -293,7 +301,8 @@ func TestUnreadableLogsAreReported(t *testing.T) {
 	require.Len(t, found.Missing, 1)
 	require.Contains(t, found.Missing[0].Reason, "lzf")
 	_, failed = call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "app-2"})
-	require.Contains(t, failed, "app-2 is not known: there is 1 application of 1970-01-01; 1 log, cluster or application could not be read, any of which it may be, such as logs: ")
+	require.Contains(t, failed, "app-2 is not known: there is 1 application of 1970-01-01; 1 log, cluster or application could not be read, "+
+		"any of which it may be, such as logs: ")
 	stages, failed := call[tools.Answer[tools.Stage]](t, s, "getsloweststages", map[string]any{"id": "app-1"})
 	require.Empty(t, failed)
 	require.Len(t, stages.Rows, 1)
@@ -370,7 +379,8 @@ func TestTheLakeReportsWhatIsMissing(t *testing.T) {
 	require.Len(t, found.Rows, 1)
 	reason := "cap: max_applications is 2"
 	require.ElementsMatch(t, []tools.Missing{
-		{ClusterID: "j-1", ApplicationID: "application_1_0001", Reason: reason}, {ClusterID: "j-1", ApplicationID: "application_1_0002", Reason: reason},
+		{ClusterID: "j-1", ApplicationID: "application_1_0001", Reason: reason},
+		{ClusterID: "j-1", ApplicationID: "application_1_0002", Reason: reason},
 		{
 			ClusterID: "j-1", ApplicationID: "application_1_0003",
 			Reason: "its rows are being written, or a run was interrupted while it wrote them",
@@ -406,13 +416,13 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"getsloweststages", map[string]any{"id": application, "max_bytes": 8191}, "must be 8192 to 262144"},
 		{"getstage", map[string]any{"id": application}, "stage_id: must be given; getsloweststages lists the stages"},
 		{"findings", map[string]any{"id": application, "rule": "skewed"}, `rule "skewed": must be one of skew, spill`},
-		{"getstage", map[string]any{"id": application, "stage_id": 4711}, "stage_id 4711: application " + application + " has no such stage that ran"},
+		{"getstage", map[string]any{"id": application, "stage_id": 4711}, "stage_id 4711: application " + application + " has no such stage"},
 		{"compare", map[string]any{"id": application}, "has no run of its name in the 30 days before it that succeeded: give with"},
 		{"getsparkcontext", map[string]any{"id": application, "name": "nothing.of.it"}, "no property has it"},
 		{"getappid", map[string]any{"from": "2026-02-01", "to": "2026-01-01"}, "from 2026-02-01 is after to 2026-01-01: swap them"},
 		{"listshsjobsraw", map[string]any{"columns": []string{"x"}, "where": []string{"duration_ms>z", "status"}, "order": "job_name"},
 			`columns "x": no such column; where "duration_ms>z": the value must be a number; where "status": must be a column, one of = != > >= ` +
-				`< <= ~, and a value; order "job_name": must be a column of numbers or times, then asc or desc; the columns are application_id, job_id,`},
+				`< <= ~, and a value; order "job_name": must be a column of numbers or times, then asc or desc; the columns are application_id,`},
 		{"getsloweststages", map[string]any{"id": application, "limit": 201}, "must be 1 to 200"},
 		{"getsloweststages", map[string]any{"id": application, "attempt_id": "2"}, "is not known"},
 		{"getappid", map[string]any{"from": "yesterday"}, "must be a day such as 2026-01-31"},

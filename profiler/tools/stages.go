@@ -91,8 +91,8 @@ func (s stage) cost() float64 {
 // stagesOf returns the attempts of stages of an application that ran.
 func stagesOf(ctx context.Context, p *progress, o *opened) (all []stage, err error) {
 	summaries := map[tables.Stage]tables.TaskSummary{}
-	found, err := read[tables.TaskSummary](ctx, o.held, "stage_id", "stage_attempt_id", "duration", "duration_p95", "jvm_gc_time", "input_bytes",
-		"shuffle_read_bytes", "disk_bytes_spilled", "worst_host", "worst_host_tasks", "worst_host_mean_ms", "hosts", "hosts_mean_ms")
+	found, err := read[tables.TaskSummary](ctx, o.held, "stage_id", "stage_attempt_id", "duration", "duration_p95", "jvm_gc_time",
+		"input_bytes", "shuffle_read_bytes", "disk_bytes_spilled", "worst_host", "worst_host_tasks", "worst_host_mean_ms", "hosts", "hosts_mean_ms")
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,8 @@ func stagesOf(ctx context.Context, p *progress, o *opened) (all []stage, err err
 var stageColumns = []string{
 	"stage_id", "stage_attempt_id", "stage_name", "status", "failure_reason", "submission_time", "completion_time", "duration_ms", "num_tasks",
 	"num_failed_tasks", "executor_run_time", "executor_cpu_time", "jvm_gc_time", "shuffle_fetch_wait_time", "input_bytes", "output_bytes",
-	"shuffle_read_bytes", "shuffle_write_bytes", "shuffle_remote_blocks_fetched", "shuffle_local_blocks_fetched", "disk_bytes_spilled", "job_ids",
+	"shuffle_read_bytes", "shuffle_write_bytes", "shuffle_remote_blocks_fetched", "shuffle_local_blocks_fetched", "disk_bytes_spilled",
+	"job_ids",
 }
 
 const nanosPerMilli = 1e6

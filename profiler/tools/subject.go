@@ -69,7 +69,9 @@ func (a answers) find(ctx context.Context, p *progress, in Which, page *Page) (s
 }
 
 // byApplicationID looks an application up, without a list of all.
-func (a answers) byApplicationID(ctx context.Context, p *progress, s *subject, f lake.Filter, id string, page *Page) (found bool, err error) {
+func (a answers) byApplicationID(ctx context.Context, p *progress, s *subject, f lake.Filter, id string, page *Page) (
+	found bool, err error,
+) {
 	f.ApplicationID = id
 	_, s.missing, err = a.list(ctx, p, f, page, func(row tables.Application) { s.all = append(s.all, row) })
 	if err != nil {
@@ -192,7 +194,8 @@ func (a answers) open(ctx context.Context, row tables.Application, several bool)
 	if held == nil {
 		return nil, &Missing{ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, Reason: "it is being written, or has been removed"}, nil
 	}
-	o = &opened{Application: row, held: held, lacks: map[string]bool{}, key: row.ClusterID + "/" + row.ApplicationID + "/" + row.AttemptID + "/"}
+	o = &opened{Application: row, held: held, lacks: map[string]bool{}}
+	o.key = row.ClusterID + "/" + row.ApplicationID + "/" + row.AttemptID + "/"
 	if several {
 		o.id = row.ApplicationID
 	}

@@ -62,7 +62,7 @@ func significant(value float64) float64 {
 	if value == 0 || math.IsInf(value, 0) || math.IsNaN(value) {
 		return 0
 	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 3, 64), 64) //nolint:errcheck // it was formatted
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 3, 64), 64) // it was formatted
 	return rounded
 }
 

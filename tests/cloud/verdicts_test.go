@@ -72,7 +72,8 @@ func verdictsFollow(t *testing.T, c *cloud) {
 			// Beside another cloud on the same cores, tasks wait for a CPU, and a job has faults besides its own:
 			// tests/phases requires that its own comes first. Both verdicts begin with the same one.
 			require.Condition(t, func() bool {
-				return len(live.Findings) > 0 && live.Findings[0].Rule == page.Findings[0].Rule || slices.Contains(live.NeedHistory, page.Findings[0].Rule)
+				first := page.Findings[0].Rule
+				return len(live.Findings) > 0 && live.Findings[0].Rule == first || slices.Contains(live.NeedHistory, first)
 			}, "the line: %+v; the tables: %+v", live.Findings, page.Findings)
 		})
 	}

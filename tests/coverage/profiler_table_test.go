@@ -90,7 +90,10 @@ func profilerFrameworks() []row {
 
 func profilerTools() []row {
 	return []row{
-		{"Setting it up takes about 15 minutes.", done, "One JSON object in the client's configuration.", at{"docs/guides/ask-an-llm.md#set-it-up"}},
+		{
+			"Setting it up takes about 15 minutes.", done, "One JSON object in the client's configuration.",
+			at{"docs/guides/ask-an-llm.md#set-it-up"},
+		},
 		{
 			"Create secrets for token, workspace, data plane and cookies, with the help of shsutils.", corrected,
 			"EMR needs none: the AWS SDK's default chain has credentials, and EMR presigns its pages.",
@@ -113,7 +116,10 @@ func profilerTools() []row {
 		{"Tool getstage.", done, "", at{"profiler/tools/stages.go", toolQuestions}},
 		{"Tool listappsraw.", done, "", at{"profiler/tools/applications.go", toolQuestions}},
 		{"Tool listshsenvraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
-		{"Tool listshsexeuctorsraw.", done, "It is listed as listshsexecutorsraw and answers to both names.", at{"profiler/tools/raw.go", "profiler/tools TestToolsAreDescribed"}},
+		{
+			"Tool listshsexeuctorsraw.", done, "It is listed as listshsexecutorsraw and answers to both names.",
+			at{"profiler/tools/raw.go", "profiler/tools TestToolsAreDescribed"},
+		},
 		{"Tool listshsjobsraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
 		{"Tool listshssqlraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
 		{"Tool listshsstagesraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
@@ -171,7 +177,8 @@ func profilerTables() []row {
 		{"Table ineffjobraw.", done, "", at{"docs/reference/tables.md#ineffjobraw", "profiler/fold TestInefficiency"}},
 		{"Table jobs.", done, "", at{"docs/reference/tables.md#jobs", "profiler/fold TestFailures"}},
 		{
-			"Table photonanalysis.", corrected, "Weighted by the operators' times, with what is unknown; the notebook's own figure is in jobphotonperc.",
+			"Table photonanalysis.", corrected,
+			"Weighted by the operators' times, with what is unknown; the notebook's own figure is in jobphotonperc.",
 			at{"docs/reference/tables.md#photonanalysis", "profiler/fold TestPhotonPlans"},
 		},
 		{"Table sql.", done, "", at{"docs/reference/tables.md#sql", "profiler/fold TestExecutions"}},
