@@ -125,6 +125,14 @@ func (d *differences) difference(of Difference, order float64) {
 	d.n++
 }
 
+// both reads the same of two runs.
+func both[V any](was, is *opened, of func(o *opened) (V, error)) (before, after V, err error) {
+	if before, err = of(was); err == nil {
+		after, err = of(is)
+	}
+	return before, after, err
+}
+
 // float returns a number as one of both runs; nil if it is unknown.
 func float(n *int64, unit float64) *float64 {
 	if n == nil {
@@ -143,11 +151,7 @@ func totals(ctx context.Context, d *differences, was, is *opened) error {
 		}
 		return all, err
 	}
-	before, err := sums(was)
-	if err != nil {
-		return err
-	}
-	after, err := sums(is)
+	before, after, err := both(was, is, sums)
 	if err != nil {
 		return err
 	}
@@ -179,11 +183,7 @@ func changedPhases(ctx context.Context, d *differences, was, is *opened) error {
 		}
 		return all, err
 	}
-	before, err := of(was)
-	if err != nil {
-		return err
-	}
-	after, err := of(is)
+	before, after, err := both(was, is, of)
 	if err != nil || len(before) == 0 || len(after) == 0 {
 		return err
 	}
@@ -246,11 +246,7 @@ func changedSettings(ctx context.Context, d *differences, was, is *opened) error
 		}
 		return all, err
 	}
-	before, err := of(was)
-	if err != nil {
-		return err
-	}
-	after, err := of(is)
+	before, after, err := both(was, is, of)
 	if err != nil {
 		return err
 	}
@@ -274,11 +270,7 @@ func changedStages(ctx context.Context, d *differences, was, is *opened) error {
 		}
 		return all, err
 	}
-	before, err := of(was)
-	if err != nil {
-		return err
-	}
-	after, err := of(is)
+	before, after, err := both(was, is, of)
 	if err != nil {
 		return err
 	}

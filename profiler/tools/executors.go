@@ -43,23 +43,9 @@ type group struct {
 }
 
 func (a answers) executors(ctx context.Context, p *progress, in *ExecutorsIn) (Answer[Executors], error) {
-	var out Answer[Executors]
-	s, err := a.find(ctx, p, in.Which, &in.Page)
-	if err != nil {
-		return out, err
-	}
-	all, err := open(ctx, a, p, s, &out)
-	if err != nil {
-		return out, err
-	}
-	rows := newPage[Executors](&in.Page)
-	for i := range all {
-		p.begin("read the executors of " + all[i].ApplicationID)
-		if err := addGroups(ctx, p, &all[i], in.Executors, rows); err != nil {
-			return out, err
-		}
-	}
-	return out, fill(&out, rows)
+	return ofEach(ctx, a, p, in.Which, &in.Page, "executors", func(o *opened, rows *page[Executors]) error {
+		return addGroups(ctx, p, o, in.Executors, rows)
+	})
 }
 
 // Kinds of groups, in the order of an answer.

@@ -25,23 +25,7 @@ type Job struct {
 }
 
 func (a answers) slowestJobs(ctx context.Context, p *progress, in *SubjectIn) (Answer[Job], error) {
-	var out Answer[Job]
-	s, err := a.find(ctx, p, in.Which, &in.Page)
-	if err != nil {
-		return out, err
-	}
-	all, err := open(ctx, a, p, s, &out)
-	if err != nil {
-		return out, err
-	}
-	rows := newPage[Job](&in.Page)
-	for i := range all {
-		p.begin("read the jobs of " + all[i].ApplicationID)
-		if err := addJobs(ctx, p, &all[i], rows); err != nil {
-			return out, err
-		}
-	}
-	return out, fill(&out, rows)
+	return ofEach(ctx, a, p, in.Which, &in.Page, "jobs", func(o *opened, rows *page[Job]) error { return addJobs(ctx, p, o, rows) })
 }
 
 func addJobs(ctx context.Context, p *progress, o *opened, rows *page[Job]) error {

@@ -22,39 +22,32 @@ type Phase struct {
 }
 
 func (a answers) phases(ctx context.Context, p *progress, in *SubjectIn) (Answer[Phase], error) {
-	var out Answer[Phase]
-	s, err := a.find(ctx, p, in.Which, &in.Page)
+	return ofEach(ctx, a, p, in.Which, &in.Page, "phases", func(o *opened, rows *page[Phase]) error { return a.addPhases(ctx, p, o, rows) })
+}
+
+// addPhases adds the phases of an application, with what is usual if it is the only one.
+func (a answers) addPhases(ctx context.Context, p *progress, o *opened, rows *page[Phase]) error {
+	all, err := read[tables.Phase](ctx, o.held, "phase", "duration_ms", "ratio", "approximate")
 	if err != nil {
-		return out, err
+		return err
 	}
-	all, err := open(ctx, a, p, s, &out)
-	if err != nil {
-		return out, err
-	}
-	rows := newPage[Phase](&in.Page)
-	for i := range all {
-		of, err := read[tables.Phase](ctx, all[i].held, "phase", "duration_ms", "ratio", "approximate")
-		if err != nil {
-			return out, err
-		}
-		var usual map[string][]float64
-		if len(all) == 1 {
-			if usual, err = a.usualPhases(ctx, p, all[i].Application); err != nil {
-				return out, err
-			}
-		}
-		for _, row := range of {
-			phase := Phase{
-				ApplicationID: all[i].id, Phase: row.Phase, DurationMillis: measured(row.DurationMillis), Ratio: new(significant(row.Ratio)),
-				Approximate: row.Approximate, UsualRuns: len(usual[row.Phase]),
-			}
-			if phase.UsualRuns > 0 {
-				phase.UsualMillis = new(measured(median(usual[row.Phase])))
-			}
-			rows.add(phase, float64(row.DurationMillis), all[i].key+row.Phase)
+	var usual map[string][]float64
+	if o.id == "" {
+		if usual, err = a.usualPhases(ctx, p, o.Application); err != nil {
+			return err
 		}
 	}
-	return out, fill(&out, rows)
+	for _, row := range all {
+		phase := Phase{
+			ApplicationID: o.id, Phase: row.Phase, DurationMillis: measured(row.DurationMillis), Ratio: new(significant(row.Ratio)),
+			Approximate: row.Approximate, UsualRuns: len(usual[row.Phase]),
+		}
+		if phase.UsualRuns > 0 {
+			phase.UsualMillis = new(measured(median(usual[row.Phase])))
+		}
+		rows.add(phase, float64(row.DurationMillis), o.key+row.Phase)
+	}
+	return nil
 }
 
 // usualRuns is how many earlier runs make what is usual, and usualDays how long before a run they

@@ -51,23 +51,9 @@ type Join struct {
 const mostOperators = 10
 
 func (a answers) slowestSQL(ctx context.Context, p *progress, in *SubjectIn) (Answer[Execution], error) {
-	var out Answer[Execution]
-	s, err := a.find(ctx, p, in.Which, &in.Page)
-	if err != nil {
-		return out, err
-	}
-	all, err := open(ctx, a, p, s, &out)
-	if err != nil {
-		return out, err
-	}
-	rows := newPage[Execution](&in.Page)
-	for i := range all {
-		p.begin("read the SQL executions of " + all[i].ApplicationID)
-		if err := addExecutions(ctx, p, &all[i], rows); err != nil {
-			return out, err
-		}
-	}
-	return out, fill(&out, rows)
+	return ofEach(ctx, a, p, in.Which, &in.Page, "SQL executions", func(o *opened, rows *page[Execution]) error {
+		return addExecutions(ctx, p, o, rows)
+	})
 }
 
 func addExecutions(ctx context.Context, p *progress, o *opened, rows *page[Execution]) error {

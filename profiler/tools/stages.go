@@ -49,27 +49,13 @@ type Stage struct {
 }
 
 func (a answers) slowestStages(ctx context.Context, p *progress, in *SubjectIn) (Answer[Stage], error) {
-	var out Answer[Stage]
-	s, err := a.find(ctx, p, in.Which, &in.Page)
-	if err != nil {
-		return out, err
-	}
-	all, err := open(ctx, a, p, s, &out)
-	if err != nil {
-		return out, err
-	}
-	rows := newPage[Stage](&in.Page)
-	for i := range all {
-		p.begin("read the stages of " + all[i].ApplicationID)
-		of, err := stagesOf(ctx, p, &all[i])
-		if err != nil {
-			return out, err
+	return ofEach(ctx, a, p, in.Which, &in.Page, "stages", func(o *opened, rows *page[Stage]) error {
+		all, err := stagesOf(ctx, p, o)
+		for _, s := range all {
+			rows.add(s.Stage, s.cost(), o.key+numbered(s.StageID, s.StageAttemptID))
 		}
-		for _, stage := range of {
-			rows.add(stage.Stage, stage.cost(), all[i].key+numbered(stage.StageID, stage.StageAttemptID))
-		}
-	}
-	return out, fill(&out, rows)
+		return err
+	})
 }
 
 // stage is a row of an answer with the rows of tables that it is made of.

@@ -182,6 +182,29 @@ func open[Row any](ctx context.Context, a answers, p *progress, s subject, out *
 	return all, nil
 }
 
+// ofEach answers with the rows that add finds in each application that a call selects.
+func ofEach[Row any](
+	ctx context.Context, a answers, p *progress, in Which, of *Page, what string, add func(o *opened, rows *page[Row]) error,
+) (Answer[Row], error) {
+	var out Answer[Row]
+	s, err := a.find(ctx, p, in, of)
+	if err != nil {
+		return out, err
+	}
+	all, err := open(ctx, a, p, s, &out)
+	if err != nil {
+		return out, err
+	}
+	rows := newPage[Row](of)
+	for i := range all {
+		p.begin("read the " + what + " of " + all[i].ApplicationID)
+		if err := add(&all[i], rows); err != nil {
+			return out, err
+		}
+	}
+	return out, fill(&out, rows)
+}
+
 // open opens an application. gap says why it cannot be read.
 func (a answers) open(ctx context.Context, row tables.Application, several bool) (o *opened, gap *Missing, err error) {
 	held, err := a.rows.Held(ctx, row.Attempt)
