@@ -58,7 +58,8 @@ const (
 
 func addGroups(ctx context.Context, p *progress, o *opened, single bool, rows *page[Executors]) error {
 	found, err := read[tables.Executor](ctx, o.held, "executor_id", "host_port", "total_cores", "total_tasks", "failed_tasks",
-		"total_duration", "total_gc_time", "add_time", "remove_time", "remove_reason", "remove_class", "peak_jvm_heap_bytes", "peak_process_tree_rss_bytes")
+		"total_duration", "total_gc_time", "add_time", "remove_time", "remove_reason", "remove_class", "peak_jvm_heap_bytes",
+		"peak_process_tree_rss_bytes")
 	if err != nil {
 		return err
 	}

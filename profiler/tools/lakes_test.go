@@ -204,7 +204,8 @@ func TestTasksOfAStage(t *testing.T) {
 		return row
 	}
 	put(t, l, a, stageRow(a, 1, 5), task(1, "h1", "SUCCESS", new(int64(100)), ""),
-		task(2, "h2", "KILLED", new(int64(900)), "another attempt succeeded"), task(3, "h1", "FAILED", new(int64(900)), "ValueError: no\n\tat x"), task(4, "h1", "RUNNING", nil, ""))
+		task(2, "h2", "KILLED", new(int64(900)), "another attempt succeeded"),
+		task(3, "h1", "FAILED", new(int64(900)), "ValueError: no\n\tat x"), task(4, "h1", "RUNNING", nil, ""))
 	row := rowsOf(t, connect(t, tools.FromLake(l)), "getstage", map[string]any{"stage_id": 1}).Rows[0]
 	require.Equal(t, []any{map[string]any{"host": "h1", "tasks": 1.0, "mean_ms": 100.0}}, row["hosts"])
 	require.Equal(t, []any{map[string]any{"reason": "«ValueError: no»", "tasks": 1.0, "host": "h1"}}, row["failures"])

@@ -78,7 +78,8 @@ func (s stage) cost() float64 {
 func stagesOf(ctx context.Context, p *progress, o *opened) (all []stage, err error) {
 	summaries := map[tables.Stage]tables.TaskSummary{}
 	found, err := read[tables.TaskSummary](ctx, o.held, "stage_id", "stage_attempt_id", "duration", "duration_p95", "jvm_gc_time",
-		"input_bytes", "shuffle_read_bytes", "disk_bytes_spilled", "worst_host", "worst_host_tasks", "worst_host_mean_ms", "hosts", "hosts_mean_ms")
+		"input_bytes", "shuffle_read_bytes", "disk_bytes_spilled", "worst_host", "worst_host_tasks", "worst_host_mean_ms", "hosts",
+		"hosts_mean_ms")
 	if err != nil {
 		return nil, err
 	}
