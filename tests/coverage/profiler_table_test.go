@@ -113,7 +113,7 @@ func profilerTools() []row {
 		{"Tool getslowestsql.", done, "", at{"profiler/tools/sql.go", toolQuestions}},
 		{"Tool getsloweststages.", done, "", at{"profiler/tools/stages.go", "profiler/tools TestSlowestStagesAreTheSlowest"}},
 		{"Tool getsparkcontext.", done, "", at{"profiler/tools/settings.go", toolQuestions}},
-		{"Tool getstage.", done, "", at{"profiler/tools/stages.go", toolQuestions}},
+		{"Tool getstage.", done, "", at{"profiler/tools/stage.go", toolQuestions}},
 		{"Tool listappsraw.", done, "", at{"profiler/tools/applications.go", toolQuestions}},
 		{"Tool listshsenvraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
 		{
