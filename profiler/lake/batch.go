@@ -33,15 +33,6 @@ type Written struct {
 	Final   bool // the source will never have more
 }
 
-// definitions maps names to tables.
-var definitions = func() map[tables.Name]tables.Definition {
-	all := map[tables.Name]tables.Definition{}
-	for _, d := range tables.All() {
-		all[d.Name] = d
-	}
-	return all
-}()
-
 // Put copies a row. After an error the batch can only be discarded.
 func (b *Batch) Put(row tables.Row) error {
 	if b.failed == nil {
@@ -54,7 +45,7 @@ func (b *Batch) put(row tables.Row) error {
 	name := tables.Table(row)
 	writer := b.writers[name]
 	if writer == nil {
-		d, known := definitions[name]
+		d, known := tables.Find(name)
 		if !known || d.Scope != b.scope {
 			return fmt.Errorf("a row of table %s does not belong to %s", name, b.name)
 		}

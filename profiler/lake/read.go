@@ -62,7 +62,7 @@ func (f Filter) matchesDay(day string) bool { return f.From <= day && (f.To == "
 
 // find yields the keys of a table's objects, the latest days first unless manifests list them.
 func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
-	d := definitions[table]
+	d, _ := tables.Find(table)
 	if f.ApplicationID != "" && d.Scope == tables.OfAttempt {
 		return l.fromManifests(ctx, table, attemptManifests+part(f.ApplicationID)+".", f)
 	}

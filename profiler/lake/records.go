@@ -16,7 +16,7 @@ type Record map[string]any
 // ReadRecords yields rows of a table of one attempt or cluster by the table's schema, whatever the
 // type of its rows. The selection must have columns. It panics if the table has no such column.
 func ReadRecords(ctx context.Context, h *Held, name tables.Name, s Selection) iter.Seq2[Record, error] {
-	definition := definitions[name]
+	definition, _ := tables.Find(name)
 	row := reflect.New(definition.Type).Elem()
 	fields := map[string]reflect.Value{}
 	types := map[string]string{}

@@ -94,6 +94,20 @@ func optIn(d Definition) Definition {
 	return d
 }
 
+var byName = func() map[Name]Definition {
+	all := map[Name]Definition{}
+	for _, d := range All() {
+		all[d.Name] = d
+	}
+	return all
+}()
+
+// Find returns the definition of a table; known is false if there is none of this name.
+func Find(name Name) (d Definition, known bool) {
+	d, known = byName[name]
+	return d, known
+}
+
 func (*Application) table() Name    { return "applications" }
 func (*ClusterSummary) table() Name { return "cluster_summaries" }
 func (*Job) table() Name            { return "jobs" }

@@ -69,14 +69,9 @@ var ofAttempt = []string{"account", "region", "cluster_id", "cluster_name", "att
 
 // columnsOf lists the columns of a table in their order.
 func columnsOf(table tables.Name) (all []rawColumn) {
-	for _, d := range tables.All() {
-		if d.Name != table {
-			continue
-		}
-		for _, c := range d.Columns() {
-			if slices.Contains(ofAttempt, c.Name) {
-				continue
-			}
+	d, _ := tables.Find(table)
+	for _, c := range d.Columns() {
+		if !slices.Contains(ofAttempt, c.Name) {
 			all = append(all, newRawColumn(c))
 		}
 	}
@@ -106,7 +101,7 @@ func (c rawColumn) value(value any) any {
 		case c.Type == tables.Timestamp:
 			return time.UnixMilli(v).UTC().Format(timeForm)
 		case c.unit == "ns":
-			return float64(v) / nanosPerMilli
+			return c.numberOf(v)
 		}
 	case string:
 		if c.isName() {

@@ -64,12 +64,9 @@ func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tabl
 // allColumns are those of applications. Reading them column by column is fast, which matters for
 // lists of thousands.
 var allColumns = func() (all lake.Selection) {
-	for _, d := range tables.All() {
-		if d.Name == tables.Table((*tables.Application)(nil)) {
-			for _, c := range d.Columns() {
-				all.Columns = append(all.Columns, c.Name)
-			}
-		}
+	applications, _ := tables.Find(tables.Table((*tables.Application)(nil)))
+	for _, c := range applications.Columns() {
+		all.Columns = append(all.Columns, c.Name)
 	}
 	return all
 }()
