@@ -179,14 +179,8 @@ func finding(rule rules.Rule, row tables.Finding) report.Finding {
 	if row.ImpactRate != nil {
 		f.Share = *row.ImpactRate
 	}
-	now := map[string]string{}
-	for _, setting := range row.Settings {
-		property, value, _ := strings.Cut(setting, "=")
-		now[property] = value
-	}
-	for _, change := range row.Changes {
-		property, value, _ := strings.Cut(change, "=")
-		f.Settings = append(f.Settings, report.Setting{Property: property, Value: value, Now: now[property]})
+	for _, c := range row.Cures() {
+		f.Settings = append(f.Settings, report.Setting{Property: c.Property, Value: c.Value, Now: c.Now})
 	}
 	return f
 }

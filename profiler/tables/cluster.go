@@ -1,5 +1,7 @@
 package tables
 
+import "strings"
+
 // ClusterSummary is a row of the table cluster_summaries: a cluster, and the outcome of
 // reading its history.
 type ClusterSummary struct {
@@ -88,6 +90,27 @@ type Finding struct {
 	NotChecked string   `parquet:"not_checked,optional" doc:"why the rule was not judged; null for a finding"`
 	Rules      string   `parquet:"rules,optional,dict" doc:"version of the rules"`
 	Recipe     string   `parquet:"recipe,optional,dict" doc:"page of the project about the rule's causes and cures"`
+}
+
+// Change is a property of a finding's Changes and Settings.
+type Change struct {
+	Property string
+	Value    string // that cures
+	Now      string // as it was set; "" if it was not
+}
+
+// Cures returns the changes of a finding with what was set.
+func (f *Finding) Cures() (all []Change) {
+	now := map[string]string{}
+	for _, setting := range f.Settings {
+		property, value, _ := strings.Cut(setting, "=")
+		now[property] = value
+	}
+	for _, change := range f.Changes {
+		property, value, _ := strings.Cut(change, "=")
+		all = append(all, Change{property, value, now[property]})
+	}
+	return all
 }
 
 // IneffJobRaw is a row of the table ineffjobraw: the flags of a stage's attempt.

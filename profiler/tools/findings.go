@@ -60,16 +60,10 @@ func newFinding(row tables.Finding, application string) Finding {
 	for _, source := range rule.Sources {
 		f.Source = strings.TrimPrefix(f.Source+"; "+source.String(), "; ")
 	}
-	now := map[string]string{}
-	for _, setting := range row.Settings {
-		property, value, _ := strings.Cut(setting, "=")
-		now[property] = value
-	}
-	for _, change := range row.Changes {
-		property, value, _ := strings.Cut(change, "=")
-		c := Change{Property: property, Value: value, Current: mark(now[property])} // the property is the rule's
+	for _, cure := range row.Cures() {
+		c := Change{Property: cure.Property, Value: cure.Value, Current: mark(cure.Now)} // the property is the rule's
 		for _, of := range rule.Changes {
-			if of.Property == property {
+			if of.Property == cure.Property {
 				c.Where = of.Classification
 			}
 		}

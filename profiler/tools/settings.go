@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -82,27 +81,17 @@ type settingKey struct{ section, property, value string }
 // findings the most costly one counts, which is the first.
 func addWanted(found map[settingKey]*Setting, all []tables.Finding, part string) {
 	for _, f := range all {
-		for _, change := range f.Changes {
-			property, value, _ := strings.Cut(change, "=")
-			k := settingKey{sparkSection, property, currently(f, property)}
-			if !strings.Contains(strings.ToLower(property), part) {
+		for _, c := range f.Cures() {
+			k := settingKey{sparkSection, c.Property, c.Now}
+			if !strings.Contains(strings.ToLower(c.Property), part) {
 				continue
 			}
 			if found[k] == nil {
-				found[k] = &Setting{Property: name(property), Value: mark(k.value), Section: sparkSection}
+				found[k] = &Setting{Property: name(c.Property), Value: mark(k.value), Section: sparkSection}
 			}
 			if found[k].Rule == "" {
-				found[k].RuleWants, found[k].Rule = value, f.Finding
+				found[k].RuleWants, found[k].Rule = c.Value, f.Finding
 			}
 		}
 	}
-}
-
-// currently returns the value of a property that a finding wants to change; "" if it is not set.
-func currently(f tables.Finding, property string) string {
-	i := slices.IndexFunc(f.Settings, func(setting string) bool { return strings.HasPrefix(setting, property+"=") })
-	if i < 0 {
-		return ""
-	}
-	return f.Settings[i][len(property)+1:]
 }
