@@ -200,7 +200,7 @@ func smallFilesWritten(a *application, x *execution) {
 	}
 }
 
-// FilesWritten judges the size of the files that an operator wrote; estimated if it is that of
+// filesWritten judges the size of the files that an operator wrote; estimated if it is that of
 // what their tasks read.
 func (a *application) filesWritten(x *execution, o operator, estimated bool) {
 	f := smallFiles(a, x, rules.SmallFilesWritten, o, FilesWritten, BytesWritten)
