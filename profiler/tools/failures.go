@@ -61,11 +61,7 @@ func (a answers) failures(ctx context.Context, p *progress, in *FailuresIn) (Ans
 // failedOf opens the applications in which something failed.
 func (a answers) failedOf(ctx context.Context, p *progress, in *FailuresIn, out *Answer[Failure]) ([]opened, error) {
 	if in.ID != "" {
-		s, err := a.find(ctx, p, Which{ID: in.ID}, &in.Page)
-		if err != nil {
-			return nil, err
-		}
-		return open(ctx, a, p, s, out)
+		return openSelected(ctx, a, p, Which{ID: in.ID}, &in.Page, out)
 	}
 	f, err := in.filter(a.now())
 	if err != nil {

@@ -103,11 +103,7 @@ func (a answers) findings(ctx context.Context, p *progress, in *FindingsIn) (Ans
 	if all := judgedRules(); in.Rule != "" && !slices.Contains(all, in.Rule) {
 		return out, fmt.Errorf("rule %q: must be one of %s", in.Rule, strings.Join(all, ", "))
 	}
-	s, err := a.find(ctx, p, in.Which, &in.Page)
-	if err != nil {
-		return out, err
-	}
-	all, err := open(ctx, a, p, s, &out)
+	all, err := openSelected(ctx, a, p, in.Which, &in.Page, &out)
 	if err != nil {
 		return out, err
 	}

@@ -182,11 +182,7 @@ func (t rawTable) raw(a answers) func(ctx context.Context, p *progress, in *RawI
 		if err != nil {
 			return out, err
 		}
-		s, err := a.find(ctx, p, in.Which, &in.Page)
-		if err != nil {
-			return out, err
-		}
-		all, err := open(ctx, a, p, s, &out)
+		all, err := openSelected(ctx, a, p, in.Which, &in.Page, &out)
 		if err != nil {
 			return out, err
 		}

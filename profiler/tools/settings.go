@@ -32,11 +32,7 @@ const sparkSection = "spark"
 
 func (a answers) settings(ctx context.Context, p *progress, in *SettingsIn) (Answer[Setting], error) {
 	var out Answer[Setting]
-	s, err := a.find(ctx, p, in.Which, &in.Page)
-	if err != nil {
-		return out, err
-	}
-	all, err := open(ctx, a, p, s, &out)
+	all, err := openSelected(ctx, a, p, in.Which, &in.Page, &out)
 	if err != nil {
 		return out, err
 	}

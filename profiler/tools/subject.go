@@ -182,16 +182,21 @@ func open[Row any](ctx context.Context, a answers, p *progress, s subject, out *
 	return all, nil
 }
 
+// openSelected opens the applications that a call selects.
+func openSelected[Row any](ctx context.Context, a answers, p *progress, in Which, of *Page, out *Answer[Row]) ([]opened, error) {
+	s, err := a.find(ctx, p, in, of)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, a, p, s, out)
+}
+
 // ofEach answers with the rows that add finds in each application that a call selects.
 func ofEach[Row any](
 	ctx context.Context, a answers, p *progress, in Which, of *Page, what string, add func(o *opened, rows *page[Row]) error,
 ) (Answer[Row], error) {
 	var out Answer[Row]
-	s, err := a.find(ctx, p, in, of)
-	if err != nil {
-		return out, err
-	}
-	all, err := open(ctx, a, p, s, &out)
+	all, err := openSelected(ctx, a, p, in, of, &out)
 	if err != nil {
 		return out, err
 	}

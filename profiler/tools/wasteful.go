@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,9 +62,8 @@ func (a answers) wasteful(ctx context.Context, p *progress, in *WastefulIn) (Ans
 		return out, err
 	}
 	out.Missing = missing
-	slices.SortFunc(runs, func(a, b tables.Application) int {
-		return cmp.Or(cmp.Compare(a.StartTime, b.StartTime), cmp.Compare(a.ApplicationID, b.ApplicationID), cmp.Compare(a.AttemptID, b.AttemptID))
-	})
+	sortLatest(runs)
+	slices.Reverse(runs) // trends begin with the earliest
 	names := map[string]*ofName{}
 	p.begin("read the findings")
 	for _, row := range runs {
