@@ -1,4 +1,5 @@
-// Package basicauth protects a server's requests by one user's password, which is in a file.
+// Package basicauth protects a server's requests by one user's password, which is in a file. It reads
+// the files of other servers' secrets, too.
 //
 // It knows no TLS: whoever serves it outside of a pod network has to.
 package basicauth
@@ -14,20 +15,26 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// minBytes keeps a truncated or empty file from becoming the password.
-const minBytes = 16
+// MinBytes is the shortest secret: a truncated or empty file must not become one.
+const MinBytes = 16
 
 // Read reads the password of platform.StatusUser from a file.
 func Read(file string) (string, error) {
+	return ReadSecret(file, "the password of the user "+platform.StatusUser)
+}
+
+// ReadSecret reads a secret from a file, without the white space around it. what names the secret in
+// the error of a file that cannot be read.
+func ReadSecret(file, what string) (string, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("%w; give a file with the password of the user %s", err, platform.StatusUser)
+		return "", fmt.Errorf("%w; give a file with %s", err, what)
 	}
-	password := bytes.TrimSpace(raw)
-	if len(password) < minBytes {
-		return "", fmt.Errorf("%s: %d bytes: must have %d or more; generate a longer one", file, len(password), minBytes)
+	secret := bytes.TrimSpace(raw)
+	if len(secret) < MinBytes {
+		return "", fmt.Errorf("%s: %d bytes: must have %d or more; generate a longer one", file, len(secret), MinBytes)
 	}
-	return string(password), nil
+	return string(secret), nil
 }
 
 // Require passes requests of platform.StatusUser with this password on, and rejects others.

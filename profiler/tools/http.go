@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -12,13 +11,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/emr-observatory/emr-observatory/internal/basicauth"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -32,14 +31,15 @@ type HTTP struct {
 	Audit            io.Writer // one JSON object per line for each call
 }
 
+// RequestsPerSecond is how many requests a client may send, by its address.
+const RequestsPerSecond = 20
+
 // Bounds of what clients may ask for. A call holds the tables of at most mostApplications
 // applications, one after the other.
 const (
-	minToken        = 16 // bytes; keeps a truncated file from becoming the token
 	requestBytes    = 64 << 10
 	headerBytes     = 16 << 10
 	requestsAtOnce  = 4 // calls that run; the others are told to try again
-	requestsPerSec  = 20
 	requestsBurst   = 40
 	headerTimeout   = 5 * time.Second
 	requestTimeout  = 30 * time.Second // to read it
@@ -52,15 +52,7 @@ const (
 
 // ReadToken reads the token of a server over HTTP from a file.
 func ReadToken(file string) (string, error) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("%w; give a file with a random token", err)
-	}
-	token := bytes.TrimSpace(raw)
-	if len(token) < minToken {
-		return "", fmt.Errorf("%s: %d bytes: must have %d or more; generate a longer one", file, len(token), minToken)
-	}
-	return string(token), nil
+	return basicauth.ReadSecret(file, "a random token")
 }
 
 // Validate checks the settings for an address to listen on, and reports all faults at once.
@@ -78,8 +70,8 @@ func (o HTTP) Validate(address string) error {
 	if (o.Certificate == "") != (o.Key == "") {
 		faults = append(faults, errors.New("certificate and key: give both, or none"))
 	}
-	if len(o.Token) < minToken {
-		faults = append(faults, fmt.Errorf("token: %d bytes: must have %d or more", len(o.Token), minToken))
+	if len(o.Token) < basicauth.MinBytes {
+		faults = append(faults, fmt.Errorf("token: %d bytes: must have %d or more", len(o.Token), basicauth.MinBytes))
 	}
 	return errors.Join(faults...)
 }

@@ -21,7 +21,7 @@ type clients struct {
 }
 
 func newClients() *clients {
-	return &clients{known: map[string]*rate.Limiter{}, others: rate.NewLimiter(requestsPerSec, requestsBurst)}
+	return &clients{known: map[string]*rate.Limiter{}, others: rate.NewLimiter(RequestsPerSecond, requestsBurst)}
 }
 
 // allow reports whether a client may send a request now.
@@ -35,7 +35,7 @@ func (c *clients) allow(client string, now time.Time) bool {
 	switch {
 	case limiter != nil:
 	case len(c.known) < mostClients:
-		limiter = rate.NewLimiter(requestsPerSec, requestsBurst)
+		limiter = rate.NewLimiter(RequestsPerSecond, requestsBurst)
 		c.known[client] = limiter
 	default:
 		limiter = c.others
@@ -57,7 +57,7 @@ func limitClients(next http.Handler) http.Handler {
 	all := newClients()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !all.allow(clientOf(r), time.Now()) {
-			tooMany(w, fmt.Sprintf("more than %d requests a second", requestsPerSec))
+			tooMany(w, fmt.Sprintf("more than %d requests a second", RequestsPerSecond))
 			return
 		}
 		next.ServeHTTP(w, r)
