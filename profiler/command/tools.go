@@ -18,7 +18,8 @@ import (
 
 var toolsHelp = `Serves the history to language models, over the Model Context Protocol (MCP): on standard input and output until
 the client disconnects, or with --tools-address over streamable HTTP at ` + tools.HTTPPath + ` until it is stopped. Over HTTP every
-request has the bearer token of --token-file; the address is a loopback one unless there is a certificate; a client may send ` + strconv.Itoa(tools.RequestsPerSecond) + `
+request has the bearer token of --token-file; the address is a loopback one unless there is a certificate; a client may send ` +
+	strconv.Itoa(tools.RequestsPerSecond) + `
 requests a second; each call is a line of JSON on standard error, without texts of jobs.
 
 It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
