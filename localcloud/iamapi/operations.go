@@ -68,6 +68,9 @@ func (s *Server) createRole(ctx context.Context, in url.Values) (result, error) 
 	if err == nil {
 		err = s.Roles.Put(ctx, name)
 	}
+	if err == nil {
+		err = s.Roles.PutTrust(name, trust)
+	}
 	created := s.roleOf(name)
 	created.CreateDate, created.AssumeRolePolicyDocument = now(), url.PathEscape(trust)
 	return result{Role: &created}, err
@@ -106,6 +109,9 @@ func (s *Server) putRolePolicy(ctx context.Context, in url.Values) (result, erro
 	if err == nil {
 		err = s.Roles.PutPolicy(ctx, name, policy, document)
 	}
+	if err == nil {
+		err = s.Roles.PutGrant(name, policy, document)
+	}
 	return result{}, err
 }
 
@@ -113,6 +119,9 @@ func (s *Server) deleteRolePolicy(ctx context.Context, in url.Values) (result, e
 	name, err := s.existingRole(ctx, in)
 	if err == nil {
 		err = s.Roles.DeletePolicy(ctx, name, in.Get("PolicyName"))
+	}
+	if err == nil {
+		err = s.Roles.PutGrant(name, in.Get("PolicyName"), "")
 	}
 	return result{}, err
 }

@@ -1,6 +1,6 @@
 // Package iamapi serves IAM's API for those who start clusters without Pulumi: roles,
 // instance profiles and policies, over the account of package s3. It decides nothing
-// itself: S3 does, by what is put here. Who may assume a role is not kept.
+// itself: S3 does, by what is put here. STS gives roles the keys of roles that trust them.
 package iamapi
 
 import (
@@ -127,6 +127,11 @@ func (s *Server) writeError(w http.ResponseWriter, action string, err error) {
 		s.Log.Error("IAM", "action", action, "error", err)
 		known = &apiError{http.StatusInternalServerError, "ServiceFailure", err.Error()}
 	}
+	writeRefusal(w, namespace, known)
+}
+
+// writeRefusal answers with an error of the Query protocol.
+func writeRefusal(w http.ResponseWriter, namespace string, known *apiError) {
 	kind := "Sender"
 	if known.status == http.StatusInternalServerError {
 		kind = "Receiver"

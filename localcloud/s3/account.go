@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,8 @@ type account struct {
 	Profiles map[string]string   // role by instance profile; "" before one is added
 	Policies map[string]string   // document by ARN
 	Attached map[string][]string // ARNs by role
+	Trust    map[string]string   // trust policy by role
+	Grants   map[string]string   // inline policies that let roles assume others, by role/name
 }
 
 func accountFile(dir string) string { return filepath.Join(dir, "account.json") }
@@ -205,6 +208,8 @@ func (r *Roles) AttachedTo(role string) []string {
 func (r *Roles) forget(role string) error {
 	return r.change(func(a *account) error {
 		delete(a.Attached, role)
+		delete(a.Trust, role)
+		maps.DeleteFunc(a.Grants, func(key, _ string) bool { return strings.HasPrefix(key, role+"/") })
 		for profile, of := range a.Profiles {
 			if of == role {
 				a.Profiles[profile] = ""

@@ -13,12 +13,12 @@ import (
 func s3Statements(document string) (string, error) {
 	var policy struct {
 		Version   string
-		Statement statements
+		Statement listed[statement]
 	}
 	if err := json.Unmarshal([]byte(document), &policy); err != nil {
 		return "", fmt.Errorf("read the policy: %w", err)
 	}
-	var kept statements
+	var kept listed[statement]
 	for _, s := range policy.Statement {
 		if s.isAboutS3() {
 			delete(s, "Sid")
@@ -36,21 +36,21 @@ func s3Statements(document string) (string, error) {
 	return string(raw), nil
 }
 
-// statements of a policy may be written as one, without a list.
-type statements []statement
+// listed are elements of a policy that may be written as one, without a list.
+type listed[T any] []T
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (s *statements) UnmarshalJSON(raw []byte) error {
-	var list []statement
+func (l *listed[T]) UnmarshalJSON(raw []byte) error {
+	var list []T
 	if json.Unmarshal(raw, &list) == nil {
-		*s = list
+		*l = list
 		return nil
 	}
-	var one statement
+	var one T
 	if err := json.Unmarshal(raw, &one); err != nil {
 		return err
 	}
-	*s = statements{one}
+	*l = listed[T]{one}
 	return nil
 }
 
@@ -64,13 +64,9 @@ func (s statement) isAboutS3() bool {
 	if !lists {
 		return true
 	}
-	var actions []string
+	var actions listed[string]
 	if json.Unmarshal(raw, &actions) != nil {
-		var one string
-		if json.Unmarshal(raw, &one) != nil {
-			return true // IAM refuses it with a better message
-		}
-		actions = []string{one}
+		return true // IAM refuses it with a better message
 	}
 	return slices.ContainsFunc(actions, func(a string) bool { return a == "*" || strings.HasPrefix(strings.ToLower(a), "s3:") })
 }

@@ -1,0 +1,117 @@
+package s3
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// ErrDenied is the error of a caller who may not assume a role.
+var ErrDenied = errors.New("AccessDenied")
+
+const assumeRole = "sts:AssumeRole"
+
+// PutTrust keeps the trust policy of a role.
+func (r *Roles) PutTrust(role, document string) error {
+	return r.change(func(a *account) error {
+		set(&a.Trust, role, document)
+		return nil
+	})
+}
+
+// PutGrant keeps an inline policy of a role if it lets the role assume others.
+func (r *Roles) PutGrant(role, name, document string) error {
+	return r.change(func(a *account) error {
+		key := role + "/" + name
+		if strings.Contains(document, assumeRole) {
+			set(&a.Grants, key, document)
+		} else {
+			delete(a.Grants, key)
+		}
+		return nil
+	})
+}
+
+func set(m *map[string]string, key, value string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[key] = value
+}
+
+// Assume returns the key of a role for the holder of the access key keyID, if the role's trust
+// policy and an inline policy of the holder's role allow it. Of conditions it knows ArnEquals
+// of aws:PrincipalArn; it refuses what has others. A refusal is an ErrDenied, as of a role that
+// does not exist.
+func (r *Roles) Assume(ctx context.Context, keyID, role string) (Key, error) {
+	caller := r.holder(keyID)
+	if caller == "" {
+		return Key{}, fmt.Errorf("%w: the access key is of no role", ErrDenied)
+	}
+	r.accountMu.Lock()
+	trusted := allows(r.account.Trust[role], func(s assumption) bool { return s.trusts(caller) })
+	granted := false
+	for key, document := range r.account.Grants {
+		granted = granted || strings.HasPrefix(key, caller+"/") && allows(document, func(s assumption) bool { return s.covers(role) })
+	}
+	r.accountMu.Unlock()
+	if !trusted || !granted {
+		return Key{}, fmt.Errorf("%w: role %s is not authorized to perform: %s on resource: role %s", ErrDenied, caller, assumeRole, role)
+	}
+	return r.Key(ctx, role)
+}
+
+// holder returns the role whose access key has an id, or "".
+func (r *Roles) holder(keyID string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for role, key := range r.keys {
+		if key.ID == keyID {
+			return role
+		}
+	}
+	return ""
+}
+
+// assumption is a statement about who may assume what.
+type assumption struct {
+	Effect    string
+	Action    listed[string]
+	Resource  listed[string]
+	Principal struct{ AWS listed[string] }
+	Condition map[string]map[string]listed[string]
+}
+
+// allows reports whether a statement of a document that allows to assume roles matches.
+func allows(document string, matches func(assumption) bool) bool {
+	var policy struct{ Statement listed[assumption] }
+	if json.Unmarshal([]byte(document), &policy) != nil {
+		return false
+	}
+	return slices.ContainsFunc(policy.Statement, func(s assumption) bool {
+		return s.Effect == "Allow" && slices.Contains(s.Action, assumeRole) && matches(s)
+	})
+}
+
+// trusts reports whether the statement of a trust policy names a role, or the account under
+// a condition that names it.
+func (s assumption) trusts(role string) bool {
+	named := func(arn string) bool { return path.Base(arn) == role }
+	for operator, keys := range s.Condition {
+		for key, values := range keys {
+			if operator != "ArnEquals" || key != "aws:PrincipalArn" || !slices.ContainsFunc(values, named) {
+				return false
+			}
+		}
+	}
+	return slices.ContainsFunc(s.Principal.AWS, func(arn string) bool { return named(arn) || strings.HasSuffix(arn, ":root") })
+}
+
+// covers reports whether the statement of an identity policy is about a role.
+func (s assumption) covers(role string) bool {
+	return slices.ContainsFunc(s.Resource, func(arn string) bool { return arn == "*" || path.Base(arn) == role })
+}
