@@ -76,7 +76,7 @@ func Pairs() []Pair {
 				"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "12",
 				"spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
 			}),
-			Code: "a built-in function for the UDF; the hint REBALANCE for repartition(500)",
+			Code: "a built-in function for the UDF; the hint REBALANCE for repartition(580)",
 			Note: "the job of three faults. What is claimed for slow writes and for Python may be the same seconds.",
 		},
 	}

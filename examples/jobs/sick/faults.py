@@ -6,7 +6,7 @@ Usage: spark-submit --conf spark.sql.shuffle.partitions=12 --conf spark.sql.adap
 OUTPUT is a folder (s3://bucket/orders) and is overwritten. Of the orders, 1 KiB each,
 85 % have no customer, which is written as customer 0: one task of the join with the
 customers reads them all. A function in Python prices each order, row by row. The orders
-are then written as 500 files. With --cured a built-in function prices them, and
+are then written as 580 files. With --cured a built-in function prices them, and
 Spark decides how many files are written; a lower
 spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes cures the skew.
 """
@@ -17,8 +17,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType
 
-BUILT_IN = """aggregate(items, 0L, (sum, item) ->
-    sum + ascii(sha2(concat(item, '-', region), 256)) * ascii(sha2(concat(region, '-', item), 256)))"""
+BUILT_IN = """aggregate(items, 0L, (sum, item) -> sum
+    + ascii(sha2(concat(item, '-', region), 256)) * ascii(sha2(concat(region, '-', item), 256))
+    * ascii(sha2(concat(item, ''), 256)) * ascii(sha2(concat(item, '+'), 256)))"""
 
 
 def digit(text: str) -> int:
@@ -27,7 +28,7 @@ def digit(text: str) -> int:
 
 @F.udf(LongType())
 def price(items: list[int], region: int) -> int:
-    return sum(digit(f"{item}-{region}") * digit(f"{region}-{item}") for item in items)
+    return sum(digit(f"{item}-{region}") * digit(f"{region}-{item}") * digit(f"{item}") * digit(f"{item}+") for item in items)
 
 
 def main(output: str, cured: bool) -> None:
@@ -39,7 +40,7 @@ def main(output: str, cured: bool) -> None:
     customers = spark.range(0, 10007, 1, 2).select(F.col("id").alias("customer"), (F.col("id") % 7).alias("region"))
     joined = orders.join(customers.hint("merge"), "customer")
     priced = joined.select("customer", "region", (F.expr(BUILT_IN) if cured else price("items", "region")).alias("price"))
-    written = priced.hint("rebalance") if cured else priced.repartition(500)
+    written = priced.hint("rebalance") if cured else priced.repartition(580)
     written.write.mode("overwrite").parquet(output)
     spark.stop()
 
