@@ -18,7 +18,20 @@ func ConfigurationsOf(c schema.Cluster, samplingRatio string) []Classification {
 	if c.Observe == schema.ObserveHostsOnly {
 		return own
 	}
-	return Merge(own, Configurations(samplingRatio, c.SparkDefaults))
+	return Merge(own, Configurations(samplingRatio, sparkDefaultsOf(c)))
+}
+
+// sparkDefaultsOf returns the entries of spark-defaults that the user and the cluster's other keys
+// ask for; the user's win. Without a limit to the parts that are retained, Spark's history server
+// compacts none (Spark, "Monitoring and Instrumentation", Applying compaction on rolling event log
+// files; EMR Management Guide, "View persistent application user interfaces").
+func sparkDefaultsOf(c schema.Cluster) map[string]string {
+	defaults := map[string]string{}
+	if c.RolledEventLogs {
+		defaults["spark.eventLog.rolling.enabled"] = "true"
+	}
+	maps.Copy(defaults, c.SparkDefaults)
+	return defaults
 }
 
 // GroupConfigurationsOf returns the configurations of one of the cluster's task groups.

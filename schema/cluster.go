@@ -37,6 +37,7 @@ type Cluster struct {
 	Steps                    []Step `json:"steps" rule:"steps"`
 
 	SparkDefaults    map[string]string `json:"sparkDefaults" rule:"sparkDefaults"`
+	RolledEventLogs  bool              `json:"rolledEventLogs"`
 	GlueCatalog      bool              `json:"glueCatalog"`
 	Configurations   []Configuration   `json:"configurations" rule:"configurations"`
 	BootstrapActions []BootstrapAction `json:"bootstrapActions" rule:"bootstrapActions"`
@@ -81,6 +82,8 @@ func (Cluster) Help() map[string]string {
 		"steps": "Steps that run when the cluster has started. A later edit changes nothing: submit further steps with " +
 			"`observatory submit`. A cluster that is replaced, or started again after it has ended, runs its steps again.",
 		"sparkDefaults": "Entries of spark-defaults, merged key by key over the platform's.",
+		"rolledEventLogs": "Jobs write their event logs in parts of 128 MiB, as AWS recommends for large ones, unless they or sparkDefaults " +
+			"set spark.eventLog.rolling.enabled. No part is compacted: that would remove finished jobs from the history.",
 		"glueCatalog": "Use AWS Glue's Data Catalog as the metastore of Hive and Spark. Jobs may use the databases of " +
 			"access.glueDatabases.",
 		"configurations":   "Classifications of EMR, merged with the platform's.",
@@ -119,6 +122,7 @@ func (c *Cluster) SetDefaults() {
 		StepConcurrency:          1,
 		Steps:                    []Step{},
 		SparkDefaults:            map[string]string{},
+		RolledEventLogs:          true,
 		Configurations:           []Configuration{},
 		BootstrapActions:         []BootstrapAction{},
 		MasterSecurityGroups:     []string{},

@@ -74,6 +74,26 @@ func TestConfigurationsLoadTheLauncher(t *testing.T) {
 	require.NotContains(t, text, "extraJavaOptions")
 }
 
+// Event logs are rolled unless the cluster or its sparkDefaults say otherwise, and never compacted.
+func TestEventLogsAreRolled(t *testing.T) {
+	const key = "spark.eventLog.rolling.enabled"
+	rolled := func(edit func(*schema.Cluster)) string {
+		a := validArgs()
+		edit(&a.Cluster)
+		text := render(t, a)
+		require.NotContains(t, text, "maxFilesToRetain")
+		return parse(t, text)["spark-defaults"][key]
+	}
+	var defaults schema.Cluster
+	defaults.SetDefaults()
+	require.True(t, defaults.RolledEventLogs)
+	require.Equal(t, "true", rolled(func(c *schema.Cluster) { c.RolledEventLogs = true }))
+	require.Empty(t, rolled(func(c *schema.Cluster) { c.RolledEventLogs = false }))
+	require.Equal(t, "false", rolled(func(c *schema.Cluster) {
+		c.RolledEventLogs, c.SparkDefaults = true, map[string]string{key: "false"}
+	}))
+}
+
 func TestJobsKnowTheSamplingRatio(t *testing.T) {
 	const key = "spark.observatory.tracing.samplingRatio"
 	a := validArgs()

@@ -209,6 +209,7 @@ func settingEdits() []edit {
 	return []edit{
 		inCluster("sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, cluster),
 		// The node role gets the rights of the catalog.
+		inCluster("rolledEventLogs", `false`, replacesCluster, cluster),
 		inCluster("glueCatalog", `true`, effects{
 			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),
