@@ -63,6 +63,11 @@ func examples() map[string]example {
 		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
 			excluded: "needs a platform on AWS",
 		},
+		`(umask 077; pulumi stack output toolsToken --show-secrets --stack dev > tools-token)`: {excluded: "needs a platform on AWS"},
+		`bin/observatory tools config --url "$(pulumi stack output toolsUrl --stack dev)" --ca-certificate observatory-ca.pem` +
+			` --token-file tools-token > .mcp.json`: {by: citation{
+			"cmd/observatory", "TestToolsConfig", "toolsconfig_test.go", `"--ca-certificate", "ca.pem", "--token-file", "token"`,
+		}},
 		`(umask 077; head -c 32 /dev/urandom | base64 > token)`: {by: citation{
 			"profiler/command", "TestToolsOverHTTP", "tools_test.go", `(umask 077; head -c 32 /dev/urandom | base64 > token)`,
 		}},

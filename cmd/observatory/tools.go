@@ -34,6 +34,7 @@ func toolsCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&name, "path", "", "print the path of one server's binary instead")
+	c.AddCommand(toolsConfigCommand())
 	return c
 }
 

@@ -62,13 +62,16 @@ func tunnelCommand(s *settings) *cobra.Command {
 	return c
 }
 
-// forwardings are the ports that a stack's configuration names, and the status
-// page's, which keeps its number.
+// forwardings are the ports that a stack's configuration names, and those of the status
+// page and the tools, which keep their numbers.
 func forwardings(stack string, cfg schema.Config) ([]forwarding, error) {
 	list := []forwarding{
 		{Name: "Kubernetes API", RemotePort: int(platform.KubernetesAPI), LocalPort: schema.TunnelPort(cfg.ControlNode.APIURL)},
 		{Name: "Grafana", RemotePort: int(platform.Grafana), LocalPort: schema.TunnelPort(cfg.Grafana.URL)},
 		{Name: "status", RemotePort: int(platform.Status), LocalPort: int(platform.Status)},
+	}
+	if cfg.Profiler.Enabled {
+		list = append(list, forwarding{Name: "tools", RemotePort: int(platform.Tools), LocalPort: int(platform.Tools)})
 	}
 	for i, f := range list {
 		ports, err := json.Marshal(map[string][]string{

@@ -48,6 +48,7 @@ func TestTunnelPrintsWhatForwardsThePorts(t *testing.T) {
 		session(`{"localPortNumber":["16443"],"portNumber":["6443"]}`),
 		session(`{"localPortNumber":["13000"],"portNumber":["3000"]}`),
 		session(`{"localPortNumber":["8080"],"portNumber":["8080"]}`),
+		session(`{"localPortNumber":["8070"],"portNumber":["8070"]}`),
 	}, "\n")+"\n", string(started))
 	found, err := os.ReadFile(record + ".found")
 	require.NoError(t, err)
@@ -64,7 +65,7 @@ func TestTunnelPrintsWhatForwardsThePorts(t *testing.T) {
 		Command               string
 	}
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &list))
-	require.Len(t, list, 3)
+	require.Len(t, list, 4)
 	require.Equal(t, 16443, list[0].LocalPort)
 }
 

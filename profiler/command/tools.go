@@ -12,18 +12,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
 var toolsHelp = `Serves the history to language models, over the Model Context Protocol (MCP): on standard input and output until
-the client disconnects, or with --tools-address over streamable HTTP at ` + tools.HTTPPath + ` until it is stopped. Over HTTP every
+the client disconnects, or with --tools-address over streamable HTTP at ` + platform.ToolsPath + ` until it is stopped. Over HTTP every
 request has the bearer token of --token-file; the address is a loopback one unless there is a certificate; a client may send ` +
 	strconv.Itoa(tools.RequestsPerSecond) + `
 requests a second; each call is a line of JSON on standard error, without texts of jobs.
 
 It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
 source directly, and keeps what it has read in a temporary folder (of TMPDIR) until it ends.
+
+With --tools-url it passes on what another server answers over HTTP, such as a platform's, to a client that starts its server
+or cannot be told which CA to trust.
 
 It writes no tables. With --emr-cluster-arn it may create a persistent UI, which EMR cannot delete; its id is stored where the
 tables are, for later calls and runs.`
@@ -33,7 +37,9 @@ const toolsExamples = `  # for the client's configuration: the tables in S3
   # event logs, without tables
   observatory-profiler tools --logs ./event-logs
   # over HTTP, for clients on this machine
-  observatory-profiler tools --logs ./event-logs --tools-address 127.0.0.1:8443 --token-file ./token`
+  observatory-profiler tools --logs ./event-logs --tools-address 127.0.0.1:8443 --token-file ./token
+  # those of a platform
+  observatory-profiler tools --tools-url https://198.51.100.7:8070/mcp --ca-certificate-file ./ca.pem --token-file ./token`
 
 func toolsCommand() *cobra.Command {
 	c := newCommand("tools", "Serve the history to a language model over MCP", toolsHelp)
@@ -43,6 +49,13 @@ func toolsCommand() *cobra.Command {
 		options, config, err := resolved(cmd.Context(), flags)
 		if err != nil {
 			return err
+		}
+		if options.Tools.URL != "" {
+			remote, err := remoteTools(options)
+			if err != nil {
+				return usage(err)
+			}
+			return tools.Relay(cmd.Context(), remote, cmd.ErrOrStderr())
 		}
 		over, err := overHTTP(options.Tools, cmd.ErrOrStderr())
 		if err != nil {
@@ -54,7 +67,7 @@ func toolsCommand() *cobra.Command {
 		}
 		if address := options.Tools.Address; address != "" {
 			err = tools.ServeHTTP(cmd.Context(), rows, address, over, cmd.ErrOrStderr(), func(at net.Addr) {
-				progress.New(cmd.ErrOrStderr()).Printf("the tools listen at %s%s", at, tools.HTTPPath)
+				progress.New(cmd.ErrOrStderr()).Printf("the tools listen at %s%s", at, platform.ToolsPath)
 			})
 			return errors.Join(err, done())
 		}
@@ -63,8 +76,27 @@ func toolsCommand() *cobra.Command {
 	return c
 }
 
+// remoteTools returns the server whose tools are relayed. It is the only source then.
+func remoteTools(o run.Options) (tools.Remote, error) {
+	if o.Tools.Address != "" || o.Tools.CertificateFile != "" || o.Logs != "" || o.HistoryServer != "" || o.ClusterARN != "" ||
+		o.S3OutputPath != "" {
+		return tools.Remote{}, errors.New("tools_url: relays another server's tools: give no tools_address, source or tables beside it")
+	}
+	remote := tools.Remote{URL: o.Tools.URL, CACertificate: o.Tools.CACertificateFile}
+	if o.Tools.TokenFile != "" {
+		var err error
+		if remote.Token, err = tools.ReadToken(o.Tools.TokenFile); err != nil {
+			return tools.Remote{}, fmt.Errorf("token_file: %w", err)
+		}
+	}
+	return remote, remote.Validate()
+}
+
 // overHTTP returns the settings of a server over HTTP, which must be valid if there is an address.
 func overHTTP(o run.ToolServer, audit io.Writer) (tools.HTTP, error) {
+	if o.CACertificateFile != "" {
+		return tools.HTTP{}, errors.New("ca_certificate_file: is for tools_url, which is not given")
+	}
 	if o.Address == "" {
 		if o.TokenFile != "" || o.CertificateFile != "" || o.KeyFile != "" {
 			return tools.HTTP{}, errors.New("token_file, certificate_file and key_file are for tools_address, which is not given")
@@ -89,7 +121,11 @@ func overHTTP(o run.ToolServer, audit io.Writer) (tools.HTTP, error) {
 // what was cached of a source.
 func toolRows(ctx context.Context, config aws.Config, o run.Options) (rows tools.Rows, done func() error, err error) {
 	if o.Logs == "" && o.HistoryServer == "" && o.ClusterARN == "" {
-		kept, _, err := run.Open(ctx, config, o)
+		open := run.Open
+		if o.Tools.Address != "" {
+			open = run.OpenUnwritten // a platform serves before its profiler has run
+		}
+		kept, _, err := open(ctx, config, o)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
@@ -55,7 +56,7 @@ func TestToolsOverHTTP(t *testing.T) {
 	err = testenv.Poll(ctx, testenv.Start, 10*time.Millisecond, func(context.Context) error {
 		var err error
 		session, err = mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{
-			Endpoint: "http://" + address + tools.HTTPPath, HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true,
+			Endpoint: "http://" + address + platform.ToolsPath, HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true,
 		}, nil)
 		return err
 	})
@@ -66,7 +67,7 @@ func TestToolsOverHTTP(t *testing.T) {
 	require.NoError(t, session.Close())
 	stop()
 	require.Equal(t, run.ExitComplete, <-ended, &log)
-	require.Contains(t, log.String(), "the tools listen at "+address+tools.HTTPPath)
+	require.Contains(t, log.String(), "the tools listen at "+address+platform.ToolsPath)
 	require.Contains(t, log.String(), `"tool":"findings"`)
 	require.NotContains(t, log.String(), token)
 }

@@ -114,6 +114,10 @@ func ToolOptions() []Option {
 		text("tools_address", "", "Address on which tools listens for streamable HTTP with TLS; without one it serves on standard input and "+
 			"output.", "must be host:port", func(s string) bool { return s == "" || isAddress(s) },
 			func(o *Options) *string { return &o.Tools.Address }),
+		text("tools_url", "", "URL of a server of the tools over HTTP, which tools passes on to standard input and output: a stack's output "+
+			"toolsUrl.", "", nil, func(o *Options) *string { return &o.Tools.URL }),
+		text("ca_certificate_file", "", "PEM file with the CA of that server: a stack's output caCertificate. Empty: this machine's CAs.", "",
+			nil, func(o *Options) *string { return &o.Tools.CACertificateFile }),
 		text("token_file", "", "File with the bearer token of those who may use the tools over HTTP: 16 bytes or more.", "", nil,
 			func(o *Options) *string { return &o.Tools.TokenFile }),
 		text("certificate_file", "", "PEM file with the certificate of the tools over HTTP; without one the address must be a loopback one.", "",
@@ -127,6 +131,9 @@ func ToolOptions() []Option {
 type ToolServer struct {
 	Address                             string // host:port; "" for standard input and output
 	TokenFile, CertificateFile, KeyFile string
+
+	URL               string // of another server, whose tools are passed on; "" for own ones
+	CACertificateFile string // of that server
 }
 
 func isAddress(s string) bool {

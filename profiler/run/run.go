@@ -107,6 +107,14 @@ func Open(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place,
 	return kept, at, nil
 }
 
+// OpenUnwritten is like Open for tables in S3, which are empty until a run writes them.
+func OpenUnwritten(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place, error) {
+	if _, _, inS3 := s3files.Split(o.S3OutputPath); !inS3 {
+		return Open(ctx, config, o)
+	}
+	return open(ctx, config, o, lake.OpenFolder)
+}
+
 // open opens the tables; folder opens those that are in a local folder.
 func open(ctx context.Context, config aws.Config, o Options, folder func(string) (*lake.Folder, error)) (*lake.Lake, Place, error) {
 	if o.Region != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
@@ -44,7 +45,7 @@ func TestPythonClient(t *testing.T) {
 	require.NoError(t, err)
 	server := httptest.NewServer(tools.Handler(fromLake(t, sickLogs), tools.HTTP{Token: token}, t.Output()))
 	t.Cleanup(server.Close)
-	for transport, target := range map[string]string{"stdio": os.Args[0], "HTTP": server.URL + tools.HTTPPath} {
+	for transport, target := range map[string]string{"stdio": os.Args[0], "HTTP": server.URL + platform.ToolsPath} {
 		cmd := exec.CommandContext(t.Context(), python, "testdata/client.py", target)
 		cmd.Env = append(os.Environ(), logsVariable+"="+sickLogs, "TOKEN="+token)
 		var errors bytes.Buffer

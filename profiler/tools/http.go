@@ -21,9 +21,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// HTTPPath is where the tools are served over HTTP.
-const HTTPPath = "/mcp"
-
 // HTTP are the settings of a server over HTTP.
 type HTTP struct {
 	Token            string    // that every request must have, as a bearer token
@@ -76,7 +73,7 @@ func (o HTTP) Validate(address string) error {
 	return errors.Join(faults...)
 }
 
-// ServeHTTP serves the tools at HTTPPath of an address, by the protocol's streamable HTTP without
+// ServeHTTP serves the tools at platform.ToolsPath of an address, by the protocol's streamable HTTP without
 // sessions, until ctx is done. ready is called with the address once it listens.
 func ServeHTTP(ctx context.Context, rows Rows, address string, o HTTP, log io.Writer, ready func(net.Addr)) error {
 	if err := o.Validate(address); err != nil {
@@ -124,7 +121,7 @@ func Handler(rows Rows, o HTTP, log io.Writer) http.Handler {
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+platform.HealthPath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.Handle(HTTPPath, http.NewCrossOriginProtection().Handler(limitClients(authorize(o.Token, atOnce(withClient(tools))))))
+	mux.Handle(platform.ToolsPath, http.NewCrossOriginProtection().Handler(limitClients(authorize(o.Token, atOnce(withClient(tools))))))
 	return mux
 }
 

@@ -68,7 +68,7 @@ func TestHTTPGivesTheSameAnswers(t *testing.T) {
 	rows := tools.FromLake(plantedLake(t))
 	server, audit := overHTTP(t, rows)
 	over := client(t, &mcp.StreamableClientTransport{
-		Endpoint: server.URL + tools.HTTPPath, HTTPClient: &http.Client{Transport: withToken{server.Client().Transport}},
+		Endpoint: server.URL + platform.ToolsPath, HTTPClient: &http.Client{Transport: withToken{server.Client().Transport}},
 		DisableStandaloneSSE: true,
 	}, nil)
 	here := connect(t, rows)
@@ -99,7 +99,7 @@ const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"pro
 
 func post(t *testing.T, server *httptest.Server, body string, headers ...string) *http.Response {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+tools.HTTPPath, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+platform.ToolsPath, strings.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json, text/event-stream")
@@ -191,7 +191,7 @@ func TestHTTPUnderAFlood(t *testing.T) {
 			senders.Go(func() {
 				for range 200 {
 					<-ticks.C
-					request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+tools.HTTPPath, strings.NewReader(
+					request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+platform.ToolsPath, strings.NewReader(
 						`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"findings","arguments":{"id":"j-0SICK"}}}`))
 					if err != nil {
 						continue
@@ -272,7 +272,7 @@ func TestHTTPEnds(t *testing.T) {
 	}()
 	url := "http://" + (<-at).String()
 	over := client(t, &mcp.StreamableClientTransport{
-		Endpoint: url + tools.HTTPPath, HTTPClient: &http.Client{Transport: withToken{http.DefaultTransport}}, DisableStandaloneSSE: true,
+		Endpoint: url + platform.ToolsPath, HTTPClient: &http.Client{Transport: withToken{http.DefaultTransport}}, DisableStandaloneSSE: true,
 	}, nil)
 	result, err := over.CallTool(t.Context(), params("describe_tables", nil))
 	require.NoError(t, err)
