@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 
@@ -45,17 +46,26 @@ func (c *cloud) ofRole(put func(ctx context.Context, role string, r simulator.Re
 func (c *cloud) iamParts() map[string]part {
 	return map[string]part{
 		"aws:iam/role:Role": {
-			restores: true, once: true,
-			put:    func(ctx context.Context, r simulator.Result) error { return c.objects.Roles.Put(ctx, r.ID) },
+			restores: true,
+			put: func(ctx context.Context, r simulator.Result) error {
+				if err := c.objects.Roles.Put(ctx, r.ID); err != nil {
+					return err
+				}
+				return c.objects.Roles.PutTrust(r.ID, text(r.Outputs, "assumeRolePolicy"))
+			},
 			remove: func(ctx context.Context, r simulator.Request) error { return c.objects.Roles.Delete(ctx, r.ID) },
 		},
 		"aws:iam/rolePolicy:RolePolicy": {
 			restores: true,
 			put: c.ofRole(func(ctx context.Context, role string, r simulator.Result) error {
-				return c.objects.Roles.PutPolicy(ctx, role, text(r.Outputs, "name"), text(r.Outputs, "policy"))
+				if err := c.objects.Roles.PutPolicy(ctx, role, text(r.Outputs, "name"), text(r.Outputs, "policy")); err != nil {
+					return err
+				}
+				return c.objects.Roles.PutGrant(role, text(r.Outputs, "name"), text(r.Outputs, "policy"))
 			}),
 			remove: func(ctx context.Context, r simulator.Request) error {
-				return c.objects.Roles.DeletePolicy(ctx, text(r.Outputs, "role"), text(r.Outputs, "name"))
+				role, name := text(r.Outputs, "role"), text(r.Outputs, "name")
+				return errors.Join(c.objects.Roles.DeletePolicy(ctx, role, name), c.objects.Roles.PutGrant(role, name, ""))
 			},
 		},
 		"aws:iam/instanceProfile:InstanceProfile": {

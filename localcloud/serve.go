@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -114,6 +115,8 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 			go c.serve(listeners[name], c.controlAPI())
 		case string(platform.WorkloadStatus):
 			go c.serve(listeners[name], c.statusPage(listeners))
+		case string(platform.WorkloadTools):
+			go machine.Relay(listeners[name], c.dialControlNode(platform.Tools))
 		case string(platform.WorkloadGrafana):
 			go c.serve(listeners[name], forwarder.New(c.grafanaServer()))
 		default:
@@ -198,14 +201,15 @@ func (c *cloud) newEC2() *ec2.Service {
 	}
 }
 
-// serveAPIs serves EMR's and Systems Manager's APIs inside the region, and what stands
-// in for Grafana. It returns EMR's.
+// serveAPIs serves the APIs of EMR, Systems Manager and STS inside the region, and what
+// stands in for Grafana. It returns EMR's.
 func (c *cloud) serveAPIs() (http.Handler, error) {
 	api, err := emrapi.New(c.store, c.clusters, c.log, emrapi.Options{UIs: c.clusters.UIs, SeesProfile: c.seesProfile})
 	if err != nil {
 		return nil, err
 	}
-	for port, handler := range map[platform.Port]http.Handler{portEMR: api, portSSM: c.ec2.Parameters()} {
+	sts := &iamapi.STS{Roles: c.objects.Roles, Log: c.log}
+	for port, handler := range map[platform.Port]http.Handler{portEMR: api, portSSM: c.ec2.Parameters(), portSTS: sts} {
 		l, err := net.Listen("tcp", serviceAddress(port))
 		if err != nil {
 			return nil, err
@@ -267,6 +271,18 @@ func (c *cloud) dial(service string) func(context.Context) (net.Conn, error) {
 		}
 		d := net.Dialer{Timeout: 5 * time.Second}
 		return d.DialContext(ctx, "tcp", to)
+	}
+}
+
+// dialControlNode returns a function that connects to a port of the control node as an
+// operator's client does: from the workstation to the public address.
+func (c *cloud) dialControlNode(port platform.Port) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		address, err := c.ec2.PublicAddress()
+		if err != nil {
+			return nil, fmt.Errorf("find the control node: %w", err)
+		}
+		return c.internet.Dial(ctx, "tcp", netip.AddrPortFrom(address, uint16(port)).String())
 	}
 }
 

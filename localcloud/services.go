@@ -16,7 +16,7 @@ const (
 	ServiceControl = "control" // the state of the workloads, for the CLI
 )
 
-// Ports of those services and of Systems Manager. On the host they are preferred:
+// Ports of those services, of Systems Manager and of STS. On the host they are preferred:
 // a free one replaces one that is taken.
 const (
 	portS3      platform.Port = 7070
@@ -25,6 +25,7 @@ const (
 	portSSM     platform.Port = 7073
 	portIAM     platform.Port = 7074
 	portAppUI   platform.Port = 7075
+	portSTS     platform.Port = 7076
 )
 
 // hostPorts lists the services that the host's 127.0.0.1 forwards to, with the

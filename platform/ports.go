@@ -11,7 +11,7 @@ type NamedPort struct {
 
 // OperatorPorts are the ports that each network of operators reaches.
 func OperatorPorts() []NamedPort {
-	return []NamedPort{{"grafana", Grafana}, {"kubernetes", KubernetesAPI}, {"status", Status}}
+	return []NamedPort{{"grafana", Grafana}, {"kubernetes", KubernetesAPI}, {"status", Status}, {"tools", Tools}}
 }
 
 // TelemetryPorts are the ports that the nodes of clusters reach.
@@ -39,6 +39,7 @@ const (
 	Grafana              Port = 3000
 	KubernetesAPI        Port = 6443
 	Status               Port = 8080
+	Tools                Port = 8070
 	EMRServiceAccess     Port = 9443 // EMR master -> service access group, AWS doc "emr-man-sec-groups"
 	HTTPS                Port = 443  // AWS APIs
 	InstanceMetadataPort Port = 80   // see InstanceMetadata

@@ -34,7 +34,7 @@ func ImageAWSCLI() Image {
 // VictoriaMetrics; a busy account has some times as many series. The node's provisioner does
 // not enforce DiskGiB; the servers' own limits and retentions do.
 func Workloads() WorkloadTable {
-	return slices.Concat(WorkloadTable{collector()}, stores(), tools())
+	return slices.Concat(WorkloadTable{collector()}, stores(), others())
 }
 
 func collector() WorkloadRecord {
@@ -106,8 +106,8 @@ func stores() WorkloadTable {
 	}
 }
 
-// tools returns the servers that store no telemetry.
-func tools() WorkloadTable {
+// others returns the servers that store no telemetry.
+func others() WorkloadTable {
 	return WorkloadTable{
 		{
 			Name: WorkloadYACE, AWSRole: true, User: userServer, MemoryMiB: 128,
@@ -137,6 +137,11 @@ func tools() WorkloadTable {
 			Ports:   []WorkloadPort{{"http", Profiler, false}},
 			Ready:   Readiness{Path: HealthPath},
 			Metrics: OwnMetrics{Profiler, []string{"observatory_profiler_.*"}},
+		},
+		{
+			Name: WorkloadTools, AWSRole: true, OwnBinary: BinaryProfiler, User: userServer, MemoryMiB: 256, Image: imageOwn(),
+			Ports: []WorkloadPort{{"https", Tools, true}}, TLS: true,
+			Ready: Readiness{Path: HealthPath}, OperatorPort: Tools,
 		},
 	}
 }

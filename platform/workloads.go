@@ -9,6 +9,8 @@ import (
 const (
 	HealthPath = "/healthz" // ready; asks for no password, which the kubelet's probe has not
 	StatusPath = "/status"
+	// ToolsPath is where the tools speak the Model Context Protocol.
+	ToolsPath = "/mcp"
 	// StatusApplicationsPath is below which it has the pages of applications, by their ids.
 	StatusApplicationsPath = StatusPath + "/applications"
 )
@@ -30,6 +32,7 @@ const (
 	WorkloadStatus          Workload = "status"
 	WorkloadRedelivery      Workload = "redelivery"
 	WorkloadProfiler        Workload = "profiler"
+	WorkloadTools           Workload = "tools"
 )
 
 // WorkloadRecord is everything about one workload except its server's

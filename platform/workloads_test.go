@@ -52,6 +52,7 @@ func TestGetErrorListsTheWorkloads(t *testing.T) {
 func TestOperatorPorts(t *testing.T) {
 	require.Equal(t, map[platform.Workload]platform.Port{
 		"collector": 4317, "victoria-metrics": 8428, "victoria-logs": 9428, "tempo": 3200, "pyroscope": 4040, "grafana": 3000, "status": 8080,
+		"tools": 8070,
 	}, platform.Workloads().OperatorPorts())
 }
 

@@ -77,16 +77,16 @@ func TestQuotasOfSecurityGroups(t *testing.T) {
 		}, nil, []string{"clusters.main.coreSecurityGroups", "clusters.main.masterSecurityGroups"}},
 		{"more groups than EC2 has", func(_ *schema.Config, e *schema.Cluster) { e.CoreSecurityGroups = groupIDs(15) },
 			[]string{"clusters.main.coreSecurityGroups"}, nil},
-		{"rules that every account has", operators(networks(19, v4)...), nil, nil},
-		{"more rules than most accounts have", operators(networks(20, v4)...), nil, []string{"operatorCidrs"}},
-		{"as many as EC2 takes", operators(networks(165, v4)...), nil, []string{"operatorCidrs"}},
-		{"more than EC2 takes", operators(networks(166, v4)...), []string{"operatorCidrs"}, nil},
+		{"rules that every account has", operators(networks(14, v4)...), nil, nil},
+		{"more rules than most accounts have", operators(networks(15, v4)...), nil, []string{"operatorCidrs"}},
+		{"as many as EC2 takes", operators(networks(124, v4)...), nil, []string{"operatorCidrs"}},
+		{"more than EC2 takes", operators(networks(125, v4)...), []string{"operatorCidrs"}, nil},
 		{"more than EC2 takes beside more groups", func(cfg *schema.Config, e *schema.Cluster) {
-			cfg.OperatorCIDRs, e.MasterSecurityGroups = networks(165, v4), groupIDs(1)
+			cfg.OperatorCIDRs, e.MasterSecurityGroups = networks(124, v4), groupIDs(1)
 		}, []string{"operatorCidrs"}, nil},
 		{"each version of IP counts by itself", func(cfg *schema.Config, _ *schema.Cluster) {
-			cfg.OperatorCIDRs = append(networks(19, v4), networks(1, v6)...)
-		}, nil, []string{"operatorCidrs[19]"}},
+			cfg.OperatorCIDRs = append(networks(14, v4), networks(1, v6)...)
+		}, nil, []string{"operatorCidrs[14]"}},
 	})
 }
 

@@ -119,6 +119,8 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		Kubeconfig:        a.control.Kubeconfig,
 		GrafanaPassword:   s.workloads.GrafanaAdminPassword,
 		StatusPassword:    s.workloads.StatusPassword,
+		ToolsURL:          s.workloads.ToolsURL,
+		ToolsToken:        s.workloads.ToolsToken,
 
 		VPCID:     a.network.VPCID,
 		SubnetIDs: a.network.SubnetIDs,

@@ -168,6 +168,7 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 		Profiler:             s.cfg.Profiler,
 		ProfilerBinaryURI:    t.ProfilerBinaryURI,
 		ProfilerBinarySHA256: t.ProfilerBinarySHA256,
+		ToolsRoleARN:         control.ToolsRoleARN,
 		BootstrapHash:        t.BootstrapHash,
 		TempoRetention:       schema.Days(s.cfg.Retention.TempoDays),
 		PyroscopeRetention:   schema.Days(s.cfg.Retention.PyroscopeDays),

@@ -66,6 +66,7 @@ const (
 	FactControlIP Fact = "controlIP" // the control node's private address
 
 	FactBootstrapHash Fact = "bootstrapHash" // of what the bootstrap action installs
+	FactToolsRoleARN  Fact = "toolsRoleArn"  // of the role that may read the lake only
 
 	// As operators reach them:
 	FactGrafanaURL Fact = "grafanaURL"

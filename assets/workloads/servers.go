@@ -28,6 +28,7 @@ func Servers() []Server {
 		platform.WorkloadStatus:          Status,
 		platform.WorkloadRedelivery:      Redelivery,
 		platform.WorkloadProfiler:        Profiler,
+		platform.WorkloadTools:           Tools,
 	}
 	var servers []Server
 	for _, r := range platform.Workloads() {

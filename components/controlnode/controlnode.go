@@ -22,8 +22,9 @@ type ControlNode struct {
 	DataVolumeID pulumi.StringOutput `pulumi:"dataVolumeId"` // the cluster's identity: it holds the datastore
 	RoleARN      pulumi.StringOutput `pulumi:"roleArn"`
 	RoleName     pulumi.StringOutput `pulumi:"roleName"`
-	Kubeconfig   pulumi.StringOutput `pulumi:"kubeconfig"` // secret; resolves only after the API is ready
-	APIServer    pulumi.StringOutput `pulumi:"apiServer"`  // https://<host>:6443, or the local end of a tunnel
+	ToolsRoleARN pulumi.StringOutput `pulumi:"toolsRoleArn"` // reads the profiler's tables; "" without the profiler
+	Kubeconfig   pulumi.StringOutput `pulumi:"kubeconfig"`   // secret; resolves only after the API is ready
+	APIServer    pulumi.StringOutput `pulumi:"apiServer"`    // https://<host>:6443, or the local end of a tunnel
 
 	// Ready is the gate: what depends on it waits until the API answers.
 	Ready pulumi.Resource
@@ -61,6 +62,10 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
+	toolsRole, err := b.createToolsRole(access.role)
+	if err != nil {
+		return nil, err
+	}
 	machine, err := b.createInstance(at, volume, pki, access)
 	if err != nil {
 		return nil, err
@@ -73,7 +78,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	c.InstanceID = machine.instance.ID().ToStringOutput()
 	c.PrivateIP, c.PublicIP, c.Host, c.APIServer = at.private(), at.public, at.host, at.apiServer
 	c.DataVolumeID = volume.ID().ToStringOutput()
-	c.RoleARN, c.RoleName = access.role.Arn, access.role.Name
+	c.RoleARN, c.RoleName, c.ToolsRoleARN = access.role.Arn, access.role.Name, toolsRole
 	c.Kubeconfig, c.Ready = kubeconfig(at, pki, gate), gate
 	return c, b.RegisterOutputs()
 }

@@ -46,9 +46,11 @@ func TestInboundIsExactlyThis(t *testing.T) {
 	require.Equal(t, []string{
 		"network-control-id < [2001:db8::/32] tcp 3000-3000",
 		"network-control-id < [2001:db8::/32] tcp 6443-6443",
+		"network-control-id < [2001:db8::/32] tcp 8070-8070",
 		"network-control-id < [2001:db8::/32] tcp 8080-8080",
 		"network-control-id < [203.0.113.0/24] tcp 3000-3000",
 		"network-control-id < [203.0.113.0/24] tcp 6443-6443",
+		"network-control-id < [203.0.113.0/24] tcp 8070-8070",
 		"network-control-id < [203.0.113.0/24] tcp 8080-8080",
 		"network-control-id < [network-observed-id] tcp 4040-4040",
 		"network-control-id < [network-observed-id] tcp 4317-4317",

@@ -26,6 +26,15 @@ type access struct {
 	secret   secret              // platform.AccessSecret of the workload
 }
 
+// toolsAccess is serverAccess of the tools, whose password is a bearer token. It creates nothing
+// without the profiler, whose tables they read.
+func (o objects) toolsAccess(args *Args, from certificates) (access, error) {
+	if !args.Profiler.Enabled {
+		return access{password: output.Secret(pulumi.String(""))}, nil
+	}
+	return o.serverAccess(platform.WorkloadTools, from, true)
+}
+
 // serverAccess creates a workload's password, and a Secret with it and the workload's
 // certificate. The pods of the workload restart with a new certificate, and if the
 // server reads its password at each start, also with a new password.

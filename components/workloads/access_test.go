@@ -19,16 +19,21 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-// One authority signs both certificates, which are valid where operators and other
+// servers are the workloads that operators and their programs log in to.
+func servers() []platform.Workload {
+	return []platform.Workload{platform.WorkloadGrafana, platform.WorkloadStatus, platform.WorkloadTools}
+}
+
+// One authority signs all certificates, which are valid where operators and other
 // pods reach the servers; each server has its own key and password.
-func TestGrafanaAndStatusHaveAnAccessEach(t *testing.T) {
+func TestServersOfOperatorsHaveAnAccessEach(t *testing.T) {
 	var authority pulumi.StringOutput
 	rec := record(t, sampleArgs(), func(ctx *pulumi.Context, w *workloads.Workloads) {
 		authority = w.GrafanaCACertificate
 		ctx.Export("authority", authority)
 	})
 	require.False(t, pulumi.IsSecret(authority), "browsers and clients need it")
-	for _, w := range []platform.Workload{platform.WorkloadGrafana, platform.WorkloadStatus} {
+	for _, w := range servers() {
 		name := "workloads-" + string(w)
 		request, err := rec.One("tls:index/certRequest:CertRequest", name+"-request")
 		require.NoError(t, err)
@@ -53,7 +58,7 @@ func TestGrafanaAndStatusHaveAnAccessEach(t *testing.T) {
 
 // A certificate of the user's own is every server's. No CA is created, and clients
 // inside the cluster expect its domain.
-func TestGivenCertificateServesGrafanaAndStatus(t *testing.T) {
+func TestGivenCertificateServesOperators(t *testing.T) {
 	const domain = "observatory.example.com"
 	issued := issuer.Issue(t, time.Now().AddDate(1, 0, 0), domain)
 	args := sampleArgs()
@@ -62,7 +67,7 @@ func TestGivenCertificateServesGrafanaAndStatus(t *testing.T) {
 	for _, r := range rec.Resources {
 		require.False(t, strings.HasPrefix(r.Type, "tls:"), r.Name)
 	}
-	for _, w := range []platform.Workload{platform.WorkloadGrafana, platform.WorkloadStatus} {
+	for _, w := range servers() {
 		secret, err := rec.One("kubernetes:core/v1:Secret", "workloads-"+string(w)+"-access")
 		require.NoError(t, err)
 		data := secret.Inputs["stringData"]
@@ -89,7 +94,7 @@ func TestGivenCertificateServesGrafanaAndStatus(t *testing.T) {
 			restarted = append(restarted, w)
 		}
 	}
-	require.ElementsMatch(t, []platform.Workload{platform.WorkloadGrafana, platform.WorkloadStatus}, restarted, "those that read it")
+	require.ElementsMatch(t, servers(), restarted, "those that read it")
 }
 
 func TestGivenCertificateIsChecked(t *testing.T) {
@@ -122,6 +127,7 @@ func TestAccessRestartsItsReaders(t *testing.T) {
 	for changed, want := range map[string][]platform.Workload{
 		"workloads-grafana-certificate": {platform.WorkloadGrafana}, "workloads-grafana-password": nil,
 		"workloads-status-certificate": {platform.WorkloadStatus}, "workloads-status-password": {platform.WorkloadStatus},
+		"workloads-tools-certificate": {platform.WorkloadTools}, "workloads-tools-password": {platform.WorkloadTools},
 	} {
 		var restarted []platform.Workload
 		for w, hash := range hashes(changed) {

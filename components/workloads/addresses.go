@@ -11,7 +11,7 @@ import (
 )
 
 // operatorURLs are where operators and the program reach the servers.
-type operatorURLs struct{ grafana, status pulumi.StringOutput }
+type operatorURLs struct{ grafana, status, tools pulumi.StringOutput }
 
 func (a *Args) operatorURLs(table platform.WorkloadTable) (operatorURLs, error) {
 	grafana, err := table.Get(platform.WorkloadGrafana)
@@ -22,10 +22,18 @@ func (a *Args) operatorURLs(table platform.WorkloadTable) (operatorURLs, error) 
 	if err != nil {
 		return operatorURLs{}, err
 	}
+	tools := pulumi.String("").ToStringOutput()
 	at := func(r platform.WorkloadRecord) pulumi.StringOutput {
 		return output.Map(a.operatorHost(), func(host string) (string, error) { return r.URLAt(host), nil })
 	}
-	urls := operatorURLs{grafana: at(grafana), status: at(status)}
+	if a.Profiler.Enabled {
+		record, err := table.Get(platform.WorkloadTools)
+		if err != nil {
+			return operatorURLs{}, err
+		}
+		tools = pulumi.Sprintf("%s%s", at(record), platform.ToolsPath)
+	}
+	urls := operatorURLs{grafana: at(grafana), status: at(status), tools: tools}
 	if a.GrafanaURL != "" {
 		urls.grafana = pulumi.String(a.GrafanaURL).ToStringOutput()
 	}

@@ -39,6 +39,7 @@ type Args struct {
 	Profiler             schema.Profiler    // what it reads; the zero value: there is none
 	ProfilerBinaryURI    pulumi.StringInput // required with the profiler: s3:// URI of its binary
 	ProfilerBinarySHA256 pulumi.StringInput // required with the profiler: its checksum, in hex
+	ToolsRoleARN         pulumi.StringInput // required with the profiler: of the role with which the tools read its tables
 
 	TempoRetention     time.Duration // required, whole hours
 	PyroscopeRetention time.Duration // required, whole hours
@@ -65,6 +66,7 @@ func (a *Args) Validate() error {
 		"workloads.bootstrapHash":        a.BootstrapHash != nil,
 		"workloads.profilerBinaryUri":    a.ProfilerBinaryURI != nil || !a.Profiler.Enabled,
 		"workloads.profilerBinarySha256": a.ProfilerBinarySHA256 != nil || !a.Profiler.Enabled,
+		"workloads.toolsRoleArn":         a.ToolsRoleARN != nil || !a.Profiler.Enabled,
 	} {
 		l.Require(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}
@@ -117,7 +119,7 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 // enabled returns the servers without those that the configuration switches off.
 func (a *Args) enabled(servers []workloadconfig.Server) []workloadconfig.Server {
 	return slices.DeleteFunc(slices.Clone(servers), func(s workloadconfig.Server) bool {
-		return s.Name == platform.WorkloadProfiler && !a.Profiler.Enabled
+		return s.OwnBinary == platform.BinaryProfiler && !a.Profiler.Enabled
 	})
 }
 

@@ -142,7 +142,7 @@ func TestSecretsAreMarkedSecret(t *testing.T) {
 	require.True(t, pulumi.IsSecret(status))
 	require.False(t, pulumi.IsSecret(url), "operators need it")
 	accesses := rec.OfType("kubernetes:core/v1:Secret")
-	require.Len(t, accesses, 2)
+	require.Len(t, accesses, 3)
 	for _, access := range accesses {
 		require.True(t, access.Inputs["stringData"].ContainsSecrets())
 	}

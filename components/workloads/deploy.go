@@ -160,7 +160,7 @@ func configFiles(c workloadconfig.Config, args *Args, urls operatorURLs) pulumi.
 	values := map[workloadconfig.Fact]pulumi.StringInput{
 		workloadconfig.FactRegion: args.Region, workloadconfig.FactBucket: args.Bucket, workloadconfig.FactControlIP: args.ControlPrivateIP,
 		workloadconfig.FactGrafanaURL: urls.grafana, workloadconfig.FactStatusURL: urls.status,
-		workloadconfig.FactBootstrapHash: args.BootstrapHash,
+		workloadconfig.FactBootstrapHash: args.BootstrapHash, workloadconfig.FactToolsRoleARN: args.ToolsRoleARN,
 	}
 	data := pulumi.ToStringMap(c.Files)
 	for name, file := range c.LateFiles {

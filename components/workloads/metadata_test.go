@@ -17,7 +17,7 @@ import (
 // with the instance's role.
 func metadataUsers() []platform.Workload {
 	return []platform.Workload{platform.WorkloadProfiler, platform.WorkloadPyroscope, platform.WorkloadRedelivery, platform.WorkloadStatus,
-		platform.WorkloadTempo, platform.WorkloadYACE}
+		platform.WorkloadTempo, platform.WorkloadTools, platform.WorkloadYACE}
 }
 
 func TestOnlyUsersOfTheRoleReachTheMetadata(t *testing.T) {

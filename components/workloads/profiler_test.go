@@ -8,13 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/components/workloads"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
@@ -80,6 +83,52 @@ func TestProfilerLoadsItsConfiguration(t *testing.T) {
 	require.Equal(t, args.Profiler.ClusterStates, states)
 }
 
+// The tools read the same tables, with a role of their own. The profiler's own program reads
+// their options; what they need to serve is in files.
+func TestToolsServeTheProfilersTables(t *testing.T) {
+	var url, token pulumi.StringOutput
+	rec := record(t, sampleArgs(), func(ctx *pulumi.Context, w *workloads.Workloads) {
+		url, token = w.ToolsURL, w.ToolsToken
+		ctx.Export("url", url)
+		ctx.Export("token", token)
+	})
+	require.True(t, pulumi.IsSecret(token))
+	require.Equal(t, "https://10.0.0.5:8070/mcp", await(t, url))
+	pod := pods(t, rec)[platform.WorkloadTools].Spec
+	main := pod.Containers[0]
+	require.Equal(t, []string{"/opt/bin/observatory-profiler"}, main.Command)
+	require.Equal(t, []string{
+		"tools", "--config=/etc/observatory/tools.yaml", "--tools-address=0.0.0.0:8070", "--token-file=/etc/observatory-access/password",
+		"--certificate-file=/etc/observatory-access/tls.crt", "--key-file=/etc/observatory-access/tls.key",
+	}, main.Args)
+	require.Contains(t, main.Env, corev1.EnvVar{Name: "AWS_CONFIG_FILE", Value: "/etc/observatory/aws-config"})
+	require.Equal(t, corev1.URISchemeHTTPS, main.ReadinessProbe.HTTPGet.Scheme)
+
+	var config corev1.ConfigMap
+	decodeObject(t, rec, "kubernetes:core/v1:ConfigMap", "workloads-tools-config", &config)
+	dir := t.TempDir()
+	for name, body := range config.Data {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600))
+	}
+	set := pflag.NewFlagSet("tools", pflag.ContinueOnError)
+	flags := run.AddFlags(set, append(run.Table(), run.ToolOptions()...))
+	args := slices.Clone(main.Args[1:])
+	args[0] = "--config=" + filepath.Join(dir, workloadconfig.ToolsFile)
+	require.NoError(t, set.Parse(args))
+	options, err := flags.Resolve(func(string) (string, bool) { return "", false })
+	require.NoError(t, err)
+	require.Equal(t, "s3://data-123/lake/history/", options.S3OutputPath)
+	require.Equal(t, "eu-west-1", options.Region)
+	require.Equal(t, "0.0.0.0:8070", options.Tools.Address)
+
+	shared, err := awsconfig.LoadSharedConfigProfile(t.Context(), "default", func(o *awsconfig.LoadSharedConfigOptions) {
+		o.ConfigFiles, o.CredentialsFiles = []string{filepath.Join(dir, workloadconfig.ToolsAWSFile)}, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, "arn:aws:iam::123456789012:role/control-tools-role", shared.RoleARN)
+	require.Equal(t, "Ec2InstanceMetadata", shared.CredentialSource)
+}
+
 // The profiler and the status page, which says whose history is not read, have the same tags.
 func TestScopeOfTheProfiler(t *testing.T) {
 	for scope, tags := range map[string]map[string]string{schema.ScopeStack: platform.StackTags("test"), schema.ScopeAccount: nil} {
@@ -98,11 +147,12 @@ func TestScopeOfTheProfiler(t *testing.T) {
 func TestNoProfilerIfItIsSwitchedOff(t *testing.T) {
 	args := sampleArgs()
 	args.Profiler = schema.Profiler{}
-	args.ProfilerBinaryURI, args.ProfilerBinarySHA256 = nil, nil
+	args.ProfilerBinaryURI, args.ProfilerBinarySHA256, args.ToolsRoleARN = nil, nil, nil
 	require.NoError(t, args.Validate())
 	rec := record(t, args, nil)
 	for _, line := range rec.List() {
 		require.NotContains(t, line, "profiler")
+		require.NotContains(t, line, "tools")
 	}
 	for _, r := range rec.OfType("kubernetes:core/v1:ConfigMap") {
 		var config corev1.ConfigMap
@@ -116,8 +166,9 @@ func TestNoProfilerIfItIsSwitchedOff(t *testing.T) {
 	args.Profiler = schema.Defaults().Profiler
 	args.Profiler.MaxClusters = 0
 	err := args.Validate()
-	for _, path := range []string{"workloads.profilerBinaryUri", "workloads.profilerBinarySha256", "workloads.profiler.maxClusters"} {
+	for _, path := range []string{"workloads.profilerBinaryUri", "workloads.profilerBinarySha256", "workloads.toolsRoleArn",
+		"workloads.profiler.maxClusters"} {
 		require.ErrorContains(t, err, path+":")
 	}
-	require.Equal(t, 3, strings.Count(err.Error(), "\n")+1)
+	require.Equal(t, 4, strings.Count(err.Error(), "\n")+1)
 }

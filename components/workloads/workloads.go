@@ -27,7 +27,9 @@ type Workloads struct {
 	StatusPassword       pulumi.StringOutput    `pulumi:"statusPassword"`       // secret; of platform.StatusUser
 	GrafanaURL           pulumi.StringOutput    `pulumi:"grafanaUrl"`           // resolves once Grafana runs
 	StatusURL            pulumi.StringOutput    `pulumi:"statusUrl"`
-	Endpoints            pulumi.StringMapOutput `pulumi:"endpoints"` // workload -> URL inside the cluster
+	ToolsURL             pulumi.StringOutput    `pulumi:"toolsUrl"`   // "" without the profiler
+	ToolsToken           pulumi.StringOutput    `pulumi:"toolsToken"` // secret; "" without the profiler
+	Endpoints            pulumi.StringMapOutput `pulumi:"endpoints"`  // workload -> URL inside the cluster
 }
 
 // New creates the platform's workloads in a namespace of their own. It registers
@@ -113,6 +115,10 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	if err != nil {
 		return err
 	}
+	tools, err := o.toolsAccess(args, certificates)
+	if err != nil {
+		return err
+	}
 	networkPolicies, err := o.metadataPolicies(configured)
 	if err != nil {
 		return err
@@ -125,6 +131,7 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 		objects: o, args: args, urls: urls, environment: environment, networkPolicies: networkPolicies,
 		secrets: map[string]secret{
 			platform.AccessSecret(platform.WorkloadGrafana): grafana.secret, platform.AccessSecret(platform.WorkloadStatus): status.secret,
+			platform.AccessSecret(platform.WorkloadTools): tools.secret,
 		},
 	}
 	ready := map[platform.Workload]pulumi.StringOutput{}
@@ -138,7 +145,7 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	// The Grafana provider connects to the server as soon as it is configured.
 	w.GrafanaURL = output.Join([]pulumi.StringInput{urls.grafana, ready[platform.WorkloadGrafana]},
 		func(values []string) (string, error) { return values[0], nil })
-	w.StatusURL = urls.status
+	w.StatusURL, w.ToolsURL, w.ToolsToken = urls.status, urls.tools, tools.password
 	w.Endpoints = endpointURLs(settings.Workloads)
 	return nil
 }

@@ -39,6 +39,7 @@ func sampleArgs() *workloads.Args {
 		ProfilerBinaryURI:    pulumi.String("s3://data-123/artifacts/" + hash + "/observatory-profiler"),
 		ProfilerBinarySHA256: pulumi.String(hash), Profiler: schema.Defaults().Profiler,
 		BootstrapHash:  pulumi.String(hash),
+		ToolsRoleARN:   pulumi.String("arn:aws:iam::123456789012:role/control-tools-role"),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
 		MetricsRetention: 30 * 24 * time.Hour, LogsRetention: 14 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
@@ -213,7 +214,7 @@ func TestNodeOpensOnlyDeclaredPorts(t *testing.T) {
 	}
 	slices.Sort(got)
 	require.Equal(t, []int{int(platform.Grafana), int(platform.Pyroscope), int(platform.OTLPGRPC), int(platform.OTLPHTTP),
-		int(platform.Status)}, got)
+		int(platform.Tools), int(platform.Status)}, got)
 }
 
 func TestEveryEndpointIsAServicePort(t *testing.T) {
@@ -262,7 +263,7 @@ func TestMountsHaveVolumesAndFiles(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 7, named, "configuration files named on command lines")
+	require.Equal(t, 8, named, "configuration files named on command lines")
 }
 
 func TestEditRestartsOnlyItsReaders(t *testing.T) {
@@ -286,7 +287,7 @@ func TestEditRestartsOnlyItsReaders(t *testing.T) {
 		{"own binary", func(a *workloads.Args) { a.ControlBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) },
 			[]platform.Workload{platform.WorkloadTempo, platform.WorkloadStatus, platform.WorkloadRedelivery}},
 		{"the profiler's binary", func(a *workloads.Args) { a.ProfilerBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) },
-			[]platform.Workload{platform.WorkloadProfiler}},
+			[]platform.Workload{platform.WorkloadProfiler, platform.WorkloadTools}},
 		{"what the profiler reads", func(a *workloads.Args) { a.Profiler.MaxClusters = 7 }, []platform.Workload{platform.WorkloadProfiler}},
 		{"control node's address", func(a *workloads.Args) { a.ControlPrivateIP = pulumi.String("10.0.0.6") },
 			[]platform.Workload{platform.WorkloadStatus}},

@@ -53,7 +53,8 @@ func (s *STS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusForbidden, "MissingAuthenticationToken", "Request is missing Authentication Token")
 		return
 	case r.Form.Get("Action") != "AssumeRole":
-		s.refuse(w, http.StatusBadRequest, "InvalidAction", r.Form.Get("Action")+" is not supported by the local cloud, which supports AssumeRole")
+		s.refuse(w, http.StatusBadRequest, "InvalidAction",
+			r.Form.Get("Action")+" is not supported by the local cloud, which supports AssumeRole")
 		return
 	}
 	arn := r.Form.Get("RoleArn")

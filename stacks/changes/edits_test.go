@@ -41,6 +41,7 @@ var (
 			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-main-cluster",
 			"emr-main-task-spot",
 			"workloads-grafana-request", "workloads-grafana-certificate", "workloads-status-request", "workloads-status-certificate",
+			"workloads-tools-request", "workloads-tools-certificate",
 		},
 		changes.Unforeseen: {"workloads-*", "grafana-*"},
 	}
@@ -80,12 +81,12 @@ func edits() []edit {
 func identityEdits() []edit {
 	return []edit{
 		one("permissionsBoundary", `"arn:aws:iam::123456789012:policy/boundary"`, effects{
-			changes.Updated: {"control-role", "emr-main-node", "emr-main-service"},
+			changes.Updated: {"control-role", "control-tools-role", "emr-main-node", "emr-main-service"},
 		}),
 		one("iamPath", `"/team/"`, effects{
 			changes.Replaced: {"control-role", "control-profile", "control-access", "emr-main-node*", "emr-main-service*", "emr-main-cluster",
-				"emr-main-task-spot", "telemetry-observed-nodes"},
-			changes.Updated: {"control-instance"},
+				"emr-main-task-spot", "telemetry-observed-nodes", "control-tools-role", "control-tools-access", "control-assume-tools-role"},
+			changes.Updated: {"control-instance", "workloads-tools-config"}, changes.Restarted: {"workloads-tools"},
 		}, "emr-main-cluster"),
 	}
 }
@@ -170,10 +171,11 @@ func ownCertificate() edit {
 		shown: []string{`controlNode.certificate: {"domain":"observatory.example.com", …}`},
 		effects: effects{
 			changes.Updated:  {"workloads-status-config"},
-			changes.Replaced: {"workloads-grafana-access", "workloads-status-access"},
+			changes.Replaced: {"workloads-grafana-access", "workloads-status-access", "workloads-tools-access"},
 			changes.Deleted: {"workloads-grafana-ca*", "workloads-grafana-certificate", "workloads-grafana-key", "workloads-grafana-request",
-				"workloads-status-certificate", "workloads-status-key", "workloads-status-request"},
-			changes.Restarted: {"workloads-grafana", "workloads-status"},
+				"workloads-status-certificate", "workloads-status-key", "workloads-status-request",
+				"workloads-tools-certificate", "workloads-tools-key", "workloads-tools-request"},
+			changes.Restarted: {"workloads-grafana", "workloads-status", "workloads-tools"},
 		},
 	}
 }
@@ -220,7 +222,8 @@ func profilerEdits() []edit {
 	reads := effects{changes.Updated: {"workloads-profiler-config"}, changes.Restarted: {"workloads-profiler"}}
 	return []edit{
 		one("profiler.enabled", `false`, effects{
-			changes.Deleted:   {"workloads-profiler*", "telemetry-profiler-binary"},
+			changes.Deleted: {"workloads-profiler*", "workloads-tools*", "control-tools-*", "control-assume-tools-role",
+				"telemetry-profiler-binary"},
 			changes.Updated:   {"control-access", "workloads-instance-metadata", "workloads-*-config"},
 			changes.Restarted: {"workloads-status", "workloads-victoria-metrics"},
 		}),
@@ -249,6 +252,7 @@ func endpointEdits() []edit {
 		one("awsEndpoints.s3", endpoint, effects{changes.Updated: {"workloads-cluster-config"}, changes.Restarted: {
 			"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs", "workloads-tempo",
 			"workloads-pyroscope", "workloads-yace", "workloads-grafana", "workloads-status", "workloads-redelivery", "workloads-profiler",
+			"workloads-tools",
 		}}),
 		{keys: []string{"grafana.url"}, sets: []set{{"grafana.url", `"https://127.0.0.1:3000"`}}, engineError: "grafana.url"},
 	}

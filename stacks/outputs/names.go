@@ -6,12 +6,12 @@ import "slices"
 func flat() []string {
 	return []string{
 		DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlVolumeID, ControlPrivateIP, ControlPublicIP, Clusters,
-		Observe, GrafanaURL, StatusURL, CACertificate,
+		Observe, GrafanaURL, StatusURL, ToolsURL, CACertificate,
 	}
 }
 
 // secretNames lists the secret outputs.
-func secretNames() []string { return []string{Kubeconfig, GrafanaPassword, StatusPassword} }
+func secretNames() []string { return []string{Kubeconfig, GrafanaPassword, StatusPassword, ToolsToken} }
 
 // Names lists every output of the stack.
 func Names() []string { return slices.Concat(flat(), []string{Observatory}, secretNames()) }

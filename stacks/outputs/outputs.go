@@ -21,9 +21,11 @@ const (
 	Observe           = "observe"
 	GrafanaURL        = "grafanaUrl"
 	StatusURL         = "statusUrl"
+	ToolsURL          = "toolsUrl"
 	Kubeconfig        = "kubeconfig"      // secret
 	GrafanaPassword   = "grafanaPassword" // secret
 	StatusPassword    = "statusPassword"  // secret
+	ToolsToken        = "toolsToken"      // secret
 	CACertificate     = "caCertificate"
 )
 
@@ -55,7 +57,8 @@ type Outputs struct {
 	GrafanaURL        string             `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string  `json:"dashboards" help:"Dashboard slug to its URL."`
 	StatusURL         string             `json:"statusUrl" help:"The platform's status page."`
-	CACertificate     string             `json:"caCertificate" help:"PEM certificates that clients of Grafana and the status page trust."`
+	ToolsURL          string             `json:"toolsUrl" optional:"true" help:"The tools for agents (MCP); empty without the profiler."`
+	CACertificate     string             `json:"caCertificate" help:"PEM certificates that clients of Grafana, status and tools trust."`
 	Endpoints         map[string]string  `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
 }
 
@@ -83,6 +86,7 @@ type Secrets struct {
 	Kubeconfig      string
 	GrafanaPassword string
 	StatusPassword  string
+	ToolsToken      string
 }
 
 // String hides the values, so that no format verb shows them by accident.
@@ -101,11 +105,12 @@ type Values struct {
 	SubnetIDs                          pulumi.StringArrayInput
 	Clusters                           map[string]ClusterValues
 	Observe                            ObserveValues
-	GrafanaURL, StatusURL              pulumi.StringInput
+	GrafanaURL, StatusURL, ToolsURL    pulumi.StringInput
 	CACertificate                      pulumi.StringInput
 	S3Paths, Dashboards, Endpoints     pulumi.StringMapInput
-	Kubeconfig                         pulumi.StringInput // made secret here, whatever it was, as both passwords
+	Kubeconfig                         pulumi.StringInput // made secret here, whatever it was, as those below
 	GrafanaPassword, StatusPassword    pulumi.StringInput
+	ToolsToken                         pulumi.StringInput
 }
 
 // ClusterValues are a Cluster while the program runs.
@@ -170,6 +175,7 @@ func Export(ctx *pulumi.Context, v Values) {
 		Observe:           v.Observe.object(),
 		GrafanaURL:        v.GrafanaURL,
 		StatusURL:         v.StatusURL,
+		ToolsURL:          v.ToolsURL,
 		CACertificate:     v.CACertificate,
 	}
 	object := pulumi.Map{
@@ -186,4 +192,5 @@ func Export(ctx *pulumi.Context, v Values) {
 	ctx.Export(Kubeconfig, pulumi.ToSecret(v.Kubeconfig))
 	ctx.Export(GrafanaPassword, pulumi.ToSecret(v.GrafanaPassword))
 	ctx.Export(StatusPassword, pulumi.ToSecret(v.StatusPassword))
+	ctx.Export(ToolsToken, pulumi.ToSecret(v.ToolsToken))
 }

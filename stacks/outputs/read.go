@@ -47,6 +47,10 @@ func (s *Stack) GrafanaPassword() (pulumi.StringOutput, error) { return s.secret
 // It stays secret in the state of the program that reads it.
 func (s *Stack) StatusPassword() (pulumi.StringOutput, error) { return s.secret(StatusPassword) }
 
+// ToolsToken is the bearer token of the tools, which answer agents from the history. It
+// stays secret in the state of the program that reads it.
+func (s *Stack) ToolsToken() (pulumi.StringOutput, error) { return s.secret(ToolsToken) }
+
 func (s *Stack) secret(name string) (pulumi.StringOutput, error) {
 	out, err := ReadSecret(s.reference, name)
 	if err != nil {
@@ -98,6 +102,7 @@ func FromMap(values map[string]any) (Outputs, Secrets, error) {
 		return s
 	}
 	secrets := Secrets{Kubeconfig: text(Kubeconfig), GrafanaPassword: text(GrafanaPassword), StatusPassword: text(StatusPassword)}
+	secrets.ToolsToken, _ = values[ToolsToken].(string) // a stack of an earlier program has it not
 	return out, secrets, errors.Join(violations...)
 }
 

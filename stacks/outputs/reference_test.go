@@ -40,6 +40,7 @@ Keys marked "flat" are outputs of their own as well.
 | `+"`%s`"+` | Administrator's kubeconfig of the control node. |
 | `+"`%s`"+` | Password of Grafana's user admin. |
 | `+"`%s`"+` | Password of the status page's user %s. |
-`, Kubeconfig, GrafanaPassword, StatusPassword, platform.StatusUser)
+| `+"`%s`"+` | Bearer token of the tools; empty without the profiler. |
+`, Kubeconfig, GrafanaPassword, StatusPassword, platform.StatusUser, ToolsToken)
 	return []byte(b.String())
 }

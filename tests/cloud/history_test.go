@@ -172,6 +172,9 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 	require.Len(t, attempts[spark4Name], 1)
 	require.Positive(t, attempts[spark4Name][0].Stages)
 	require.NotEmpty(t, attempts["orders"])
+	logs, err := filepath.Glob(filepath.Join(c.eventLogs("*"), "eventlog_v2_"+attempts["orders"][0].ID+"*"))
+	require.NoError(t, err)
+	require.Len(t, logs, 1, "the log of a job that says nothing about it is rolled")
 	require.NotEmpty(t, attempts["panels"])
 	expected := map[string]int{}
 	for _, name := range h.names {
@@ -191,7 +194,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 		require.GreaterOrEqual(t, attempts["history-rolled-stages"][0].Stages, int64(1000))
 	}
 
-	err := testenv.Poll(t.Context(), testenv.Cloud, time.Second, func(context.Context) error {
+	err = testenv.Poll(t.Context(), testenv.Cloud, time.Second, func(context.Context) error {
 		if again := c.profile(t, "--output", folder); again.Objects+again.Removed > 0 {
 			return fmt.Errorf("a run writes although nothing has happened since: %+v", again)
 		}
@@ -199,6 +202,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 	})
 	require.NoError(t, err, "once EMR's history is no longer late, a run writes nothing")
 	h.workloadAgrees(t, folder)
+	h.toolsAnswer(t)
 	h.secretsAreRedacted(t, folder)
 	h.criticalFindings(t, folder)
 	require.GreaterOrEqual(t, read, 4, "attempts of applications")

@@ -215,6 +215,7 @@ func noSecretInPlainText(t *testing.T, c *cloud) {
 	words := []canary.Secret{
 		{Name: "Grafana's password", Value: fmt.Sprint(all["grafanaPassword"])},
 		{Name: "status page's password", Value: fmt.Sprint(all["statusPassword"])},
+		{Name: "token of the tools", Value: fmt.Sprint(all["toolsToken"])},
 		{Name: "passphrase of the state", Value: local.Passphrase},
 		{Name: "AWS secret key", Value: local.SecretAccessKey},
 	}

@@ -34,6 +34,12 @@ func conditional() []Allowance {
 			"elasticmapreduce:AccessAllEventLogs", "elasticmapreduce:GetOnClusterAppUIPresignedURL"},
 			"The profiler opens the Spark history of clusters with the stack's tags, and reads what they cost; only if profiler.enabled. " +
 				"With profiler.scope account, of every cluster of the account and region."},
+		{"control-assume-tools-role", control, []string{"sts:AssumeRole"},
+			"The tools' pod assumes the role that reads the history; only if profiler.enabled."},
+		{"control-tools-role", "the control node's role", []string{"sts:AssumeRole"},
+			"The tools answer people's agents with the right to read the history and no other; only if profiler.enabled."},
+		{"control-tools-access", "the tools", []string{"s3:GetObject", "s3:ListBucket"}, "They read the tables under lake/history/."},
+		{"control-tools-access", "the tools", []string{"kms:Decrypt"}, "Its objects are encrypted with the stack's key; only through S3."},
 	}
 }
 

@@ -22,7 +22,7 @@ func publicControlNode() Exception {
 		Rule: "CKV_AWS_88", Stacks: []string{"dev", "local"}, Resources: []string{"control-instance"},
 		Reason: "controlNode.access is public: a new VPC has no other way in, and `pulumi up` configures Kubernetes and Grafana on the " +
 			"control node.",
-		Mitigation: "The security group admits operatorCidrs only, which must be public networks of /8 or narrower, to three ports. " +
+		Mitigation: "The security group admits operatorCidrs only, which must be public networks of /8 or narrower, to four ports. " +
 			"Kubernetes requires a client certificate, Grafana a password. EMR's nodes have no public address. Access vpc and tunnel " +
 			"need none.",
 	}

@@ -36,5 +36,5 @@ func TestGivenKeyIsNowhereInPlainText(t *testing.T) {
 			}
 		})
 	}
-	require.Equal(t, 2, deployed, "the Secrets of Grafana and the status server")
+	require.Equal(t, 3, deployed, "the Secrets of Grafana, the status server and the tools")
 }

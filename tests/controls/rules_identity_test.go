@@ -28,7 +28,8 @@ func keyRules() []Rule {
 func identityRules() []Rule {
 	roles, policies := []string{typeRole}, []string{typeRolePolicy}
 	return []Rule{
-		{IDs: []string{"CKV_AWS_60", "CKV_AWS_61"}, Requires: "Only named services can assume a role", Types: roles, Check: trustsOnlyServices},
+		{IDs: []string{"CKV_AWS_60", "CKV_AWS_61"}, Requires: "Only named services, or one role of the program, can assume a role",
+			Types: roles, Check: trustsOnlyServices},
 		{IDs: []string{"observatory/confused-deputy"}, Requires: "A service that names its source is trusted only for sources of this account",
 			Types: []string{typeRole, typeBucketPolicy}, Check: boundToAccount},
 		{IDs: []string{"CKV_AWS_62", "CKV_AWS_63", "AWS-0057"}, Requires: "A policy names each action", Types: policies, Check: namesActions},
@@ -70,11 +71,25 @@ func isEncryptedParameter(r Resource, all Resources) Judgement {
 
 func trustsOnlyServices(r Resource, all Resources) Judgement {
 	return eachStatement(func(s statement) string {
+		if trustsOwnRole(s, all) {
+			return ""
+		}
 		if s.Effect == allow && (len(s.Principal.AWS) > 0 || s.namesEveryone() || len(s.Principal.Service) == 0) {
 			return fmt.Sprintf("trusts principals other than AWS services, or no service: AWS %v, services %v", s.Principal.AWS, s.Principal.Service)
 		}
 		return ""
 	})(r, all)
+}
+
+// trustsOwnRole reports whether a statement trusts its account on condition that one role of the
+// program asks.
+func trustsOwnRole(s statement, all Resources) bool {
+	asks := s.Condition["ArnEquals"]["aws:PrincipalArn"]
+	if len(s.Principal.AWS) != 1 || !strings.HasSuffix(s.Principal.AWS[0], ":root") || len(s.Principal.Service) > 0 || len(asks) != 1 {
+		return false
+	}
+	_, own := all.output(typeRole, "arn", asks[0])
+	return own
 }
 
 // namesSource lists the trusted services, and whether their requests name the account

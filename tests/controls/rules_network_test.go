@@ -119,7 +119,7 @@ func declaredPorts(part, peer string) []platform.Port {
 	case part == controlNode && peer == observed:
 		return []platform.Port{platform.OTLPGRPC, platform.OTLPHTTP, platform.Pyroscope}
 	case part == controlNode && peer == operators:
-		return []platform.Port{platform.Grafana, platform.KubernetesAPI, platform.Status}
+		return []platform.Port{platform.Grafana, platform.KubernetesAPI, platform.Status, platform.Tools}
 	case part == nodes && peer == serviceAccess:
 		return []platform.Port{platform.EMRServiceSlave}
 	case part == serviceAccess && peer == nodes:

@@ -46,6 +46,7 @@ var roleUsers = map[platform.Workload]string{
 	platform.WorkloadStatus:     "fetches its binary from S3 and lists EMR steps",
 	platform.WorkloadRedelivery: "fetches its binary from S3",
 	platform.WorkloadProfiler:   "fetches its binary from S3, reads EMR's clusters and writes their history to S3",
+	platform.WorkloadTools:      "fetches its binary from S3, and assumes the role that reads the history",
 }
 
 // preparesWithRole are the workloads that use the role only if an init container of

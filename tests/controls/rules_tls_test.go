@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -30,9 +31,8 @@ func tlsRules() []Rule {
 			Types: []string{typeDeployment},
 			Only:  named(string(platform.WorkloadGrafana)), Check: grafanaServesTLS},
 		{IDs: []string{"observatory/status-tls"},
-			Requires: "The status server serves TLS with the program's certificate, and requires a password",
-			Types:    []string{typeDeployment},
-			Only:     named(string(platform.WorkloadStatus)), Check: statusServesTLS},
+			Requires: "The status server and the tools serve TLS with the program's certificate, and require a password",
+			Types:    []string{typeDeployment}, Only: servesAtCommand, Check: servesTLS},
 		{IDs: []string{"observatory/grafana-trust"}, Requires: "The Grafana provider trusts only the program's CA",
 			Types: []string{typeGrafana}, Check: grafanaProviderVerifiesTLS},
 		{IDs: []string{"observatory/kubernetes-tls"}, Requires: "The Kubernetes provider uses TLS and trusts only the program's CA",
@@ -72,22 +72,46 @@ func grafanaServesTLS(r Resource, all Resources) Judgement {
 	return mountsSignedCertificate(r, workloadconfig.GrafanaTLSDir, all)
 }
 
-// statusServesTLS requires the command line to name certificate, key and password of
-// the workload's Secret. The server does not start without them.
-func statusServesTLS(r Resource, all Resources) Judgement {
+// accessFlags are the flags of the servers that are told on their command lines where their
+// certificate, key and password are, with the key of the workload's Secret that each names.
+func accessFlags() map[platform.Workload]map[string]string {
+	return map[platform.Workload]map[string]string{
+		platform.WorkloadStatus: {
+			"--certificate": platform.AccessCertificate, "--key": platform.AccessKey, "--password-file": platform.AccessPassword,
+		},
+		platform.WorkloadTools: { // whose password is a bearer token
+			"--certificate-file": platform.AccessCertificate, "--key-file": platform.AccessKey, "--token-file": platform.AccessPassword,
+		},
+	}
+}
+
+func servesAtCommand(r Resource) bool {
+	_, serves := accessFlags()[platform.Workload(r.Text("metadata.name"))]
+	return serves
+}
+
+// servesTLS requires the command line of a server to name files of its Secret, which has a
+// certificate and a password of the program. The server does not start without them.
+func servesTLS(r Resource, all Resources) Judgement {
+	workload := platform.Workload(r.Text("metadata.name"))
 	args := containers(r)[0].Args
 	dir := ""
-	for flag, key := range map[string]string{
-		"--certificate": platform.AccessCertificate, "--key": platform.AccessKey, "--password-file": platform.AccessPassword,
-	} {
-		at := slices.Index(args, flag)
-		if at < 0 || at+1 == len(args) || path.Base(args[at+1]) != key {
+	for flag, key := range accessFlags()[workload] {
+		file := ""
+		for i, arg := range args {
+			if value, joined := strings.CutPrefix(arg, flag+"="); joined {
+				file = value
+			} else if arg == flag && i+1 < len(args) {
+				file = args[i+1]
+			}
+		}
+		if path.Base(file) != key {
 			return unmet("%s does not name %s", flag, key)
 		}
-		dir = path.Dir(args[at+1])
+		dir = path.Dir(file)
 	}
 	judged := mountsSignedCertificate(r, dir, all)
-	for _, secret := range judged.By.With(typeSecret, "metadata.name", platform.AccessSecret(platform.WorkloadStatus)) {
+	for _, secret := range judged.By.With(typeSecret, "metadata.name", platform.AccessSecret(workload)) {
 		data, _ := secret.At("stringData").(map[string]any)
 		password, found := all.output(typePassword, "result", data[platform.AccessPassword])
 		if !found {

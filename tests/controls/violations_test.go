@@ -163,6 +163,8 @@ func identityViolations() []violation {
 	return []violation{
 		{"CKV_AWS_60", "emr-main-node", trust("emr-main-node", `{"Service":["ec2.amazonaws.com"]}`, `{"AWS":["*"]}`)},
 		{"CKV_AWS_60", "control-role", trust("control-role", `{"Service":["ec2.amazonaws.com"]}`, `{"AWS":["arn:aws:iam::123456789012:root"]}`)},
+		{"CKV_AWS_60", "control-tools-role", trust("control-tools-role", "aws:PrincipalArn", "aws:PrincipalAccount")},
+		{"CKV_AWS_60", "control-tools-role", trust("control-tools-role", "control-role", "another-role")},
 		{"observatory/confused-deputy", "emr-main-service", trust("emr-main-service", "aws:SourceAccount", "aws:SourceVpc")},
 		{"observatory/confused-deputy", "emr-main-service", trust("emr-main-service", "aws:SourceArn", "aws:SourceVpc")},
 		{"observatory/confused-deputy", "emr-main-node", trust("emr-main-node", "ec2.amazonaws.com", "lambda.amazonaws.com")},
@@ -201,6 +203,8 @@ func clusterViolations() []violation {
 		}},
 		{"observatory/grafana-tls", grafana, set("Deployment", grafana, pod+"volumes", []any{})},
 		{"observatory/grafana-tls", grafana, drop("LocallySignedCert", "workloads-grafana-certificate")},
+		{"observatory/status-tls", "workloads-tools", set("Deployment", "workloads-tools", container+"args", []any{"tools"})},
+		{"observatory/status-tls", "workloads-tools", drop("RandomPassword", "workloads-tools-password")},
 		{"observatory/status-tls", status, set("Deployment", status, container+"args", []any{"serve"})},
 		{"observatory/status-tls", status, set("Deployment", status, pod+"volumes", []any{})},
 		{"observatory/status-tls", status, drop("LocallySignedCert", "workloads-status-certificate")},

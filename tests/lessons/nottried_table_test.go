@@ -218,7 +218,7 @@ func clusterNotTried() []notTried {
 			"Grafana and the status page serve the certificate of a domain, and the Grafana provider trusts it.",
 			"No public CA, no DNS record, and Grafana does not run.",
 			"Secrets, URLs and what the provider trusts are asserted inputs; the status server's client accepts a chain without its root.",
-			[]string{"components/workloads TestGivenCertificateServesGrafanaAndStatus", "stacks TestCertificatesDomainIsInURLs",
+			[]string{"components/workloads TestGivenCertificateServesOperators", "stacks TestCertificatesDomainIsInURLs",
 				"status TestClientTrustsAChainWithoutItsRoot"},
 			"after the commands of docs/guides/access.md: `curl https://observatory.example.com:3000/api/health`",
 		}, {

@@ -25,6 +25,7 @@ import (
 func notBuilt() map[platform.Workload]bool {
 	return map[platform.Workload]bool{
 		platform.WorkloadGrafana: true, platform.WorkloadStatus: true, platform.WorkloadRedelivery: true, platform.WorkloadProfiler: true,
+		platform.WorkloadTools: true,
 	}
 }
 
