@@ -20,6 +20,7 @@ type Profiler struct {
 	IncludeTasks    bool     `json:"includeTasks"`
 	RetentionDays   int      `json:"retentionDays" rule:"historyDays"`
 	EventLogs       []string `json:"eventLogs" rule:"eventLogPrefix"`
+	ReadableByJobs  bool     `json:"readableByJobs"`
 }
 
 // Help describes the keys, for documents.
@@ -36,6 +37,8 @@ func (Profiler) Help() map[string]string {
 		"nameFilter":    "Text that the names of the clusters contain. Empty: any name.",
 		"includeTasks":  "Write a row for every task, too: the table tasks may be larger than all others together.",
 		"retentionDays": "Days after its start that the rows of an application are kept; 0 for ever.",
+		"readableByJobs": "Let the nodes of the stack's clusters, and so every job on them, read lake/history/: names, SQL texts and errors of " +
+			"all applications that the profiler reads. They never write it.",
 		"eventLogs": "Prefixes in S3 that the workload may read, for clusters whose Spark writes its event logs there " +
 			"(spark.eventLog.dir). EMR keeps no history of those. Where a KMS key encrypts the objects, its policy must allow the control " +
 			"node's role to decrypt.",

@@ -97,6 +97,7 @@ func (s spec) traceHeadersParameter() string {
 
 func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlNode) *telemetry.Args {
 	args := &telemetry.Args{
+		Region:           s.cfg.Region,
 		Bucket:           data.DataBucket,
 		BucketARN:        data.DataBucketARN,
 		KMSKeyARN:        data.KMSKeyARN,
@@ -139,6 +140,7 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 		Name:                    ClusterName(stack, key),
 		Cluster:                 s.cfg.Clusters[key],
 		SamplingRatio:           s.cfg.Tracing.Ratio(),
+		HistoryReadable:         s.cfg.Profiler.ReadableByJobs,
 		Identity:                s.cfg.Identity(),
 		DNSServers:              s.cfg.Network.DNSServers,
 		Ephemeral:               s.cfg.Ephemeral,

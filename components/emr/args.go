@@ -15,6 +15,9 @@ type Args struct {
 	schema.Cluster
 	Ephemeral bool // forbids TerminationProtection, permits a primary node on spot
 
+	// HistoryReadable lets the nodes, and so the jobs, read the profiler's tables of all clusters.
+	HistoryReadable bool
+
 	SamplingRatio string // of the jobs' traces, platform.SparkSamplingRatio; "" = they have none
 
 	Identity   schema.Identity // of the roles and the instance profile

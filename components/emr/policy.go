@@ -1,11 +1,13 @@
 package emr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
 	"github.com/emr-observatory/emr-observatory/components/internal/session"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // serviceTrust lets EMR assume the service role, for clusters of this account and
@@ -49,12 +51,12 @@ func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iamp
 
 // nodePolicy grants a node the least that the platform needs. For jobs that need
 // more, attach another policy to the role. Of the logs, it may write those of its own
-// cluster only. luks says whether nodes encrypt disks themselves.
-func nodePolicy(a iampolicy.Account, region, key, bucketARN, keyARN string, luks bool) iampolicy.Document {
+// cluster only.
+func (a *Args) nodePolicy(account iampolicy.Account, bucketARN, keyARN string) iampolicy.Document {
 	objectsUnder := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
-	logs := platform.ClusterLogs(key)
-	libraries := "arn:" + a.Partition + ":s3:::" + region + ".elasticmapreduce"
-	return iampolicy.New(append([]iampolicy.Statement{
+	logs := platform.ClusterLogs(a.Key)
+	libraries := "arn:" + account.Partition + ":s3:::" + a.Region + ".elasticmapreduce"
+	statements := []iampolicy.Statement{
 		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
 			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(logs)}},
@@ -72,16 +74,44 @@ func nodePolicy(a iampolicy.Account, region, key, bucketARN, keyARN string, luks
 			Resource: append(objectsUnder(platform.PrefixLake), bucketARN+"/"+strings.TrimSuffix(string(platform.PrefixLake), "/")+"_$folder$"),
 			Action:   []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
 		},
-		// A denial outweighs what access, or a policy attached to the role, allows.
-		{
-			Sid: "HistoryIsReadOnly", Effect: iampolicy.Deny, Resource: objectsUnder(platform.PrefixHistory),
-			Action: []string{"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion", "s3:AbortMultipartUpload"},
-		},
 		// EMR's own bootstrap libraries, in a public bucket of another account.
 		{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
-		// The key is used through S3 and, for LUKS, directly: no ViaService.
-		{Sid: "UseKey", Effect: iampolicy.Allow, Action: keyActions(luks), Resource: []string{keyARN}},
-	}, session.Statements(a, region)...)...)
+	}
+	statements = append(statements, historyStatements(objectsUnder(platform.PrefixHistory), bucketARN, a.HistoryReadable)...)
+	statements = append(statements, a.keyStatements(account, keyARN)...)
+	return iampolicy.New(append(statements, session.Statements(account, a.Region)...)...)
+}
+
+// historyStatements keep jobs from the profiler's tables, which are of all clusters; if they are
+// readable, from writing them. A denial outweighs what access, or a policy attached to the role,
+// allows. Names of objects, which have ids only, are listed with those of the lake around them.
+func historyStatements(objects []string, bucketARN string, readable bool) []iampolicy.Statement {
+	writing := []string{"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion", "s3:AbortMultipartUpload"}
+	if readable {
+		return []iampolicy.Statement{{Sid: "HistoryIsReadOnly", Effect: iampolicy.Deny, Action: writing, Resource: objects}}
+	}
+	return []iampolicy.Statement{
+		{
+			Sid: "HistoryIsClosed", Effect: iampolicy.Deny, Action: append([]string{"s3:GetObject", "s3:GetObjectVersion"}, writing...),
+			Resource: objects,
+		},
+		{
+			Sid: "HistoryIsNotListed", Effect: iampolicy.Deny, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
+			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": {platform.PrefixHistory.Name(), string(platform.PrefixHistory) + "*"}}},
+		},
+	}
+}
+
+// keyStatements let a node use the key: through S3, and where nodes encrypt disks themselves
+// directly, too.
+func (a *Args) keyStatements(account iampolicy.Account, keyARN string) []iampolicy.Statement {
+	luks := slices.ContainsFunc(a.Groups(), func(g schema.InstanceGroup) bool { return schema.EncryptsInstanceStore(g.InstanceType) })
+	look := iampolicy.Statement{Sid: "LookAtKey", Effect: iampolicy.Allow, Action: []string{"kms:DescribeKey"}, Resource: []string{keyARN}}
+	use := iampolicy.Statement{Sid: "UseKey", Effect: iampolicy.Allow, Action: keyActions(luks), Resource: []string{keyARN}}
+	if !luks {
+		use.Condition = iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + a.Region + "." + account.DNSSuffix}}}
+	}
+	return []iampolicy.Statement{use, look}
 }
 
 // keyActions are what a node does with the key. For LUKS it has KMS generate a data
@@ -91,7 +121,7 @@ func nodePolicy(a iampolicy.Account, region, key, bucketARN, keyARN string, luks
 // actions, which EMR asks for (EMR Management Guide, "Using AWS KMS keys for
 // encryption").
 func keyActions(luks bool) []string {
-	actions := []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}
+	actions := []string{"kms:Decrypt", "kms:GenerateDataKey"}
 	if luks {
 		actions = append(actions, "kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo")
 	}

@@ -2,6 +2,7 @@ package emr_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func statements(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Sta
 
 func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	s := statements(t, one(t, run(t, validArgs()), policyType, "emr-node").Inputs["policy"])
-	require.Len(t, s, 10)
+	require.Len(t, s, 12)
 	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, s["SessionRegistration"].Resource)
 	require.Equal(t, []string{bucketARN + "/artifacts/*"}, s["ReadArtifacts"].Resource)
 	require.Equal(t, []string{"s3:GetObject"}, s["ReadArtifacts"].Action)
@@ -37,13 +38,14 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.NotContains(t, s["WriteLogs"].Action, "s3:GetObject")
 	require.NotContains(t, s["WriteLogs"].Action, "s3:DeleteObject")
 	require.Equal(t, []string{bucketARN + "/lake/*", bucketARN + "/lake_$folder$"}, s["WorkInLake"].Resource)
-	require.Equal(t, []string{bucketARN + "/lake/history/*"}, s["HistoryIsReadOnly"].Resource)
-	require.Equal(t, iampolicy.Deny, s["HistoryIsReadOnly"].Effect)
-	for _, writes := range s["WorkInLake"].Action {
-		if writes != "s3:GetObject" && writes != "s3:ListMultipartUploadParts" {
-			require.Contains(t, s["HistoryIsReadOnly"].Action, writes)
+	require.Equal(t, []string{bucketARN + "/lake/history/*"}, s["HistoryIsClosed"].Resource)
+	require.Equal(t, iampolicy.Deny, s["HistoryIsClosed"].Effect)
+	for _, action := range s["WorkInLake"].Action {
+		if action != "s3:ListMultipartUploadParts" {
+			require.Contains(t, s["HistoryIsClosed"].Action, action)
 		}
 	}
+	require.Equal(t, iampolicy.Deny, s["HistoryIsNotListed"].Effect)
 	require.Equal(t, []string{"artifacts", "artifacts/*", "emr-logs/main", "emr-logs/main/*", "lake", "lake/*"},
 		s["ListOwnPrefixes"].Condition["StringLike"]["s3:prefix"])
 	require.Equal(t, []string{"arn:aws:s3:::us-east-1.elasticmapreduce/*"}, s["ReadEMRLibraries"].Resource)
@@ -52,6 +54,19 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(whole), "tempo", "only the control node accesses telemetry blocks")
 	require.NotContains(t, string(whole), "pyroscope")
+}
+
+// With the key, jobs read the history and still do not write it.
+func TestHistoryIsReadableIfAskedFor(t *testing.T) {
+	args := validArgs()
+	args.HistoryReadable = true
+	s := statements(t, one(t, run(t, args), policyType, "emr-node").Inputs["policy"])
+	require.NotContains(t, s, "HistoryIsClosed")
+	require.NotContains(t, s, "HistoryIsNotListed")
+	for _, writes := range s["WorkInLake"].Action {
+		reads := writes == "s3:GetObject" || writes == "s3:ListMultipartUploadParts"
+		require.NotEqual(t, reads, slices.Contains(s["HistoryIsReadOnly"].Action, writes), writes)
+	}
 }
 
 // Without them a bootstrap action ends the cluster, and a step fails.
@@ -67,16 +82,19 @@ func TestNodesReadWhatTheClusterRuns(t *testing.T) {
 
 // Only a node that encrypts its instance stores with LUKS is a full user of the key.
 func TestNodesWithLUKSAreUsersOfTheKey(t *testing.T) {
-	on := func(instanceType string) []string {
+	on := func(instanceType string) iampolicy.Statement {
 		args := validArgs()
 		args.Core.InstanceType = instanceType
-		return statements(t, one(t, run(t, args), policyType, "emr-node").Inputs["policy"])["UseKey"].Action
+		return statements(t, one(t, run(t, args), policyType, "emr-node").Inputs["policy"])["UseKey"]
 	}
 	for _, withoutLUKS := range []string{"r7g.2xlarge", "r7gd.2xlarge"} {
-		require.Equal(t, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}, on(withoutLUKS), withoutLUKS)
+		use := on(withoutLUKS)
+		require.Equal(t, []string{"kms:Decrypt", "kms:GenerateDataKey"}, use.Action, withoutLUKS)
+		require.Equal(t, []string{"s3.us-east-1.amazonaws.com"}, use.Condition["StringEquals"]["kms:ViaService"], withoutLUKS)
 	}
-	require.Equal(t, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey", "kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
-		on("d2.2xlarge"))
+	use := on("d2.2xlarge")
+	require.Equal(t, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"}, use.Action)
+	require.Empty(t, use.Condition)
 }
 
 func TestServicePolicyAddsOnlyWhatTheManagedOneLacks(t *testing.T) {
@@ -96,7 +114,7 @@ func TestStatementsHaveNoWildcards(t *testing.T) {
 	for _, p := range rec.OfType(policyType) {
 		for sid, s := range statements(t, p.Inputs["policy"]) {
 			count++
-			require.Equal(t, sid == "HistoryIsReadOnly", s.Effect == iampolicy.Deny, sid)
+			require.Equal(t, strings.HasPrefix(sid, "HistoryIs"), s.Effect == iampolicy.Deny, sid)
 			require.NotEmpty(t, s.Resource, sid)
 			if sid == "SessionManager" { // its actions have no resource-level permissions
 				require.Equal(t, []string{"us-east-1"}, s.Condition["StringEquals"]["aws:RequestedRegion"])
@@ -110,7 +128,7 @@ func TestStatementsHaveNoWildcards(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 14, count)
+	require.Equal(t, 16, count)
 }
 
 func TestTrustPolicies(t *testing.T) {

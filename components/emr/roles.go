@@ -2,14 +2,12 @@ package emr
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
-	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // emrServicePolicy is EMR's managed policy, without the partition's part of
@@ -79,10 +77,7 @@ func nameInARN(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
 // configured access, what the cluster runs, and what the security configuration
 // needs.
 func (a *Args) nodeDocument(account iampolicy.Account, bucketARN, keyARN string) iampolicy.Document {
-	encryptsDisks := slices.ContainsFunc(a.Groups(), func(g schema.InstanceGroup) bool {
-		return schema.EncryptsInstanceStore(g.InstanceType)
-	})
-	d := nodePolicy(account, a.Region, a.Key, bucketARN, keyARN, encryptsDisks)
+	d := a.nodePolicy(account, bucketARN, keyARN)
 	d.Statement = append(d.Statement, accessStatements(account, a.Region, a.Access)...)
 	d.Statement = append(d.Statement, catalogStatements(account, a.Region, a.Cluster)...)
 	d.Statement = append(d.Statement, programStatements(account, a.Cluster)...)

@@ -22,6 +22,7 @@ type Staged struct {
 
 // Args name the files to stage. Validate checks them.
 type Args struct {
+	Region           string             // required, us-east-1
 	Bucket           pulumi.StringInput // required, name of the data bucket
 	BucketARN        pulumi.StringInput // required
 	KMSKeyARN        pulumi.StringInput // required, the bucket's default key
@@ -43,6 +44,7 @@ func (a *Args) Validate() error {
 		return errors.New("telemetry: arguments are nil; pass *telemetry.Args")
 	}
 	var l violation.List
+	schema.CheckRegion(&l, "telemetry.region", a.Region)
 	for _, in := range []struct {
 		path  string
 		value pulumi.StringInput

@@ -18,8 +18,8 @@ func (b *builder) createNodePolicy(args *Args) (*iam.Policy, error) {
 	policy, err := iam.NewPolicy(b.Ctx, b.Name("observed-nodes"), &iam.PolicyArgs{
 		Path:        iampolicy.Path(args.Identity),
 		Description: pulumi.String("Nodes of EMR clusters that the observatory observes: read what its bootstrap action installs"),
-		Policy: iampolicy.Render(b.Ctx, b.Parent, func(_ iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(v[0], v[1])
+		Policy: iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
+			return nodePolicy(a, args.Region, v[0], v[1])
 		}, args.BucketARN, args.KMSKeyARN),
 	}, b.Options()...)
 	if err != nil {
@@ -28,10 +28,12 @@ func (b *builder) createNodePolicy(args *Args) (*iam.Policy, error) {
 	return policy, nil
 }
 
-func nodePolicy(bucketARN, keyARN string) iampolicy.Document {
+func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy.Document {
 	return iampolicy.New(
 		iampolicy.Statement{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"},
 			Resource: []string{bucketARN + "/" + string(platform.PrefixArtifacts) + "*"}},
-		iampolicy.Statement{Sid: "DecryptArtifacts", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt"}, Resource: []string{keyARN}},
+		// Only through S3: the same key encrypts the certificate authorities of K3s in Systems Manager.
+		iampolicy.Statement{Sid: "DecryptArtifacts", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt"}, Resource: []string{keyARN},
+			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + a.DNSSuffix}}}},
 	)
 }

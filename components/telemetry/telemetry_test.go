@@ -53,6 +53,7 @@ func jar(t *testing.T, content string) []byte {
 func validArgs(t *testing.T) *telemetry.Args {
 	t.Helper()
 	return &telemetry.Args{
+		Region:           "us-east-1",
 		Bucket:           pulumi.String("data"),
 		BucketARN:        pulumi.String("arn:aws:s3:::data"),
 		KMSKeyARN:        pulumi.String("arn:aws:kms:us-east-1:123456789012:key/k"),
@@ -297,6 +298,7 @@ func TestNodePolicyReadsArtifactsOnly(t *testing.T) {
 	policy := one(t, run(t, validArgs(t)), "aws:iam/policy:Policy", "telemetry-observed-nodes")
 	require.JSONEq(t, `{"Version": "2012-10-17", "Statement": [
 		{"Sid": "ReadArtifacts", "Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::data/artifacts/*"]},
-		{"Sid": "DecryptArtifacts", "Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": ["arn:aws:kms:us-east-1:123456789012:key/k"]}
+		{"Sid": "DecryptArtifacts", "Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": ["arn:aws:kms:us-east-1:123456789012:key/k"],
+			"Condition": {"StringEquals": {"kms:ViaService": ["s3.us-east-1.amazonaws.com"]}}}
 	]}`, policy.Inputs["policy"].StringValue())
 }

@@ -238,6 +238,7 @@ func profilerEdits() []edit {
 		one("profiler.nameFilter", `"etl"`, reads),
 		one("profiler.includeTasks", `true`, reads),
 		one("profiler.retentionDays", `400`, reads),
+		one("profiler.readableByJobs", `true`, effects{changes.Updated: {"emr-main-node"}}),
 		one("profiler.eventLogs", `["s3://logs/spark/"]`, effects{changes.Updated: {"control-access"}}),
 	}
 }

@@ -98,6 +98,8 @@ spark = SparkSession.builder.appName("example").getOrCreate()
 assert spark.table("stages").where("stage_name is not null and num_tasks > 0").count() > 10
 `
 	require.NoError(t, os.WriteFile(job, []byte(text), 0o600))
+	h.run(t, "main", "FAILED", "example", job) // the tables have what other teams ran
+	h.cloud.up(t, storeEdit, tagEdit, "profiler.intervalMinutes=5", "profiler.readableByJobs=true")
 	h.run(t, "main", "COMPLETED", "example", job)
 }
 

@@ -66,8 +66,8 @@ func TestAllowancesMatchPolicies(t *testing.T) {
 			[]string{"observatory/allowances emr-main-node: allows ssm:GetParameter, " + unlisted},
 		},
 		"a listed action that is not allowed": {
-			edit("RolePolicy", "emr-main-node", "policy", `"kms:GenerateDataKey","kms:DescribeKey"`, `"kms:GenerateDataKey"`),
-			[]string{"observatory/allowances emr-main-node: kms:DescribeKey is listed but not allowed; remove it from the list"},
+			edit("RolePolicy", "emr-main-node", "policy", `"kms:Decrypt","kms:GenerateDataKey"`, `"kms:Decrypt"`),
+			[]string{"observatory/allowances emr-main-node: kms:GenerateDataKey is listed but not allowed; remove it from the list"},
 		},
 		"an action listed for another policy": {
 			add("aws:iam/rolePolicy:RolePolicy", "stray", map[string]any{

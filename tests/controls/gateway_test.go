@@ -28,10 +28,10 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(g.Stop)
 	bucket := "data"
-	for role, policy := range map[string]string{"node": "emr-main-node", "control": "control-access"} {
+	for role, policy := range map[string]string{"node": "emr-main-node", "control": "control-access", "tools": "control-tools-access"} {
 		document := find(t, resources(t, "dev"), "RolePolicy", policy).Text("policy")
-		recorded := regexp.MustCompile(`"([^/"]+)/` + string(platform.PrefixArtifacts)).FindStringSubmatch(document)
-		require.NotEmpty(t, recorded, "%s reads artifacts/", policy)
+		recorded := regexp.MustCompile(`"([^/"]+)/(?:artifacts|lake/history)/\*"`).FindStringSubmatch(document)
+		require.NotEmpty(t, recorded, "%s reads artifacts/ or the history", policy)
 		document = strings.ReplaceAll(document, recorded[1], "arn:aws:s3:::"+bucket) // the recorder's ARNs are not S3's
 		require.NoError(t, g.Roles.Put(t.Context(), role))
 		require.NoError(t, g.Roles.PutPolicy(t.Context(), role, policy, document))
@@ -45,7 +45,8 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	}
 	// What each may do under a prefix: get, put, delete, list.
 	for role, admitted := range map[string]map[platform.Prefix]string{
-		"node": {platform.PrefixLake: "GPDL", platform.PrefixHistory: "GL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
+		"node": {platform.PrefixLake: "GPDL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
+		"tools": {platform.PrefixHistory: "GL"},
 		"control": {platform.PrefixTempo: "GPDL", platform.PrefixPyroscope: "GPDL", platform.PrefixHistory: "GPDL",
 			platform.PrefixEMRLogs: "GL", platform.ClusterLogs("main"): "GL", platform.ClusterLogs("another"): "GL", platform.PrefixArtifacts: "GL"},
 	} {
