@@ -9,9 +9,14 @@ type NamedPort struct {
 	Port Port
 }
 
-// OperatorPorts are the ports that each network of operators reaches.
-func OperatorPorts() []NamedPort {
-	return []NamedPort{{"grafana", Grafana}, {"kubernetes", KubernetesAPI}, {"status", Status}, {"tools", Tools}}
+// OperatorPorts are the ports that each network of operators reaches. The tools run with the
+// profiler only.
+func OperatorPorts(profiler bool) []NamedPort {
+	ports := []NamedPort{{"grafana", Grafana}, {"kubernetes", KubernetesAPI}, {"status", Status}}
+	if profiler {
+		ports = append(ports, NamedPort{"tools", Tools})
+	}
+	return ports
 }
 
 // TelemetryPorts are the ports that the nodes of clusters reach.

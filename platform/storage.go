@@ -14,8 +14,8 @@ const (
 	PrefixLake      Prefix = "lake/"
 )
 
-// PrefixHistory holds the tables of the profiler. It is within the lake, so that whoever
-// may read the lake reads it too; only the control node may write it.
+// PrefixHistory holds the tables of the profiler. It is within the lake, so that analysts who
+// may read the lake read it too; nodes do not, and only the control node may write it.
 const PrefixHistory = PrefixLake + "history/"
 
 // Prefixes lists the layout in a fixed order.

@@ -78,12 +78,16 @@ func (c Config) checkTunnel(l *violation.List) {
 	l.Require(own != "", "controlNode.apiUrl", own, rule, rules["tunnelEnd"].Remedy)
 	l.Require(isTunnelEnd(grafana), "grafana.url", grafana, rule+", https://127.0.0.1:<port> or https://localhost:<port>",
 		fmt.Sprintf("name a free port of your machine: https://127.0.0.1:%d", platform.Grafana))
-	taken := []int{int(platform.Status)}
+	taken := map[int]string{int(platform.Status): "the status page"}
+	if c.Profiler.Enabled {
+		taken[int(platform.Tools)] = "the tools"
+	}
 	for _, end := range []struct{ path, url string }{{"controlNode.apiUrl", own}, {"grafana.url", grafana}} {
 		port := TunnelPort(end.url)
-		l.Require(port == 0 || !slices.Contains(taken, port), end.path, end.url,
-			fmt.Sprintf("must have a port of its own; %d is the status page's", platform.Status), "choose another port")
-		taken = append(taken, port)
+		holder, isTaken := taken[port]
+		l.Require(port == 0 || !isTaken, end.path, end.url, fmt.Sprintf("must have a port of its own; %d is that of %s", port, holder),
+			"choose another port")
+		taken[port] = end.path
 	}
 }
 

@@ -104,6 +104,8 @@ func TestWrongCombinationsOfAccessAreRefused(t *testing.T) {
 			[]string{"grafana.url"}},
 		"tunnel at the status page's port": {schema.AccessTunnel, func(c *schema.Config) { c.ControlNode.APIURL = "https://127.0.0.1:8080" },
 			[]string{"controlNode.apiUrl"}},
+		"tunnel at the tools' port": {schema.AccessTunnel, func(c *schema.Config) { c.ControlNode.APIURL = "https://127.0.0.1:8070" },
+			[]string{"controlNode.apiUrl"}},
 		"everything": {schema.AccessPublic, func(c *schema.Config) {
 			c.OperatorCIDRs, c.ControlNode.APIURL, c.Grafana.URL = []string{"10.0.0.0/8", "203.0.113.0/24"}, "https://127.0.0.1:1", "https://x"
 			c.Network.VPCID, c.Network.SubnetIDs = "vpc-0123abcd", []string{"subnet-0123abcd"}

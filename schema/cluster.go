@@ -83,7 +83,8 @@ func (Cluster) Help() map[string]string {
 			"`observatory submit`. A cluster that is replaced, or started again after it has ended, runs its steps again.",
 		"sparkDefaults": "Entries of spark-defaults, merged key by key over the platform's.",
 		"rolledEventLogs": "Jobs write their event logs in parts of 128 MiB, as AWS recommends for large ones, unless they or sparkDefaults " +
-			"set spark.eventLog.rolling.enabled. No part is compacted: that would remove finished jobs from the history.",
+			"set spark.eventLog.rolling.enabled. No part is compacted: that would remove finished jobs from the history. " +
+			"Without effect if observe is hostsOnly.",
 		"glueCatalog": "Use AWS Glue's Data Catalog as the metastore of Hive and Spark. Jobs may use the databases of " +
 			"access.glueDatabases.",
 		"configurations":   "Classifications of EMR, merged with the platform's.",

@@ -49,8 +49,8 @@ func (Config) Help() map[string]string {
 		"profiler":     "The Spark history of finished and running clusters, as tables in the lake.",
 		"awsEndpoints": "Endpoints that replace AWS's own, for S3-compatible stores and for the local cloud.",
 		"grafana":      "How the program reaches Grafana.",
-		"permissionsBoundary": "ARN of the policy that bounds every IAM role of the stack. Empty: none. Roles that the configuration names " +
-			"stay as they are.",
+		"permissionsBoundary": "ARN of the policy that bounds every IAM role of the stack. Empty: none. It must allow what the roles do, " +
+			"with sts:AssumeRole for the control node's if profiler.enabled. Roles that the configuration names stay as they are.",
 		"iamPath": "Path of every IAM role, instance profile and policy of the stack, such as /team/. Empty: /. Changing it replaces them " +
 			"and the clusters.",
 	}

@@ -14,13 +14,14 @@ import (
 type NetworkUse struct {
 	Clusters bool // has EMR clusters
 	Tunnel   bool // is reached through Session Manager
+	Tools    bool // answers agents, with a role that the control node assumes
 	Copies   bool // fetches K3s, images and Grafana's plugin from copies that the configuration names
 }
 
 // NetworkUse returns what the stack does in network.vpcId.
 func (c Config) NetworkUse() NetworkUse {
 	return NetworkUse{
-		Clusters: len(c.Clusters) > 0, Tunnel: c.ControlNode.Access == AccessTunnel,
+		Clusters: len(c.Clusters) > 0, Tunnel: c.ControlNode.Access == AccessTunnel, Tools: c.Profiler.Enabled,
 		Copies: c.ControlNode.K3sURL != "" && c.ControlNode.RegistryMirror != "" && c.ControlNode.GrafanaPluginURL != "",
 	}
 }
@@ -107,7 +108,8 @@ func checkEndpoints(l *violation.List, at, id string, have []string, use Network
 	l.Require(len(needed) == 0, at, id, "must reach these services, as it has no default route, and the VPC no endpoint of them: "+
 		strings.Join(needed, ", "), "let the VPC's owner create the endpoints")
 	l.Warn(len(wanted) == 0, at, id, "has no default route, and the VPC no endpoint of these services, without which parts of the status "+
-		"page and of the dashboards stay empty: "+strings.Join(wanted, ", "), "let the VPC's owner create the endpoints")
+		"page and of the dashboards stay empty, or the tools answer nothing: "+strings.Join(wanted, ", "),
+		"let the VPC's owner create the endpoints")
 }
 
 // neededServices returns the services without which machines in a subnet do not start, and
@@ -125,7 +127,11 @@ func neededServices(use NetworkUse, control bool) (needed, wanted []string) {
 	if use.Tunnel {
 		needed = append(needed, "ssmmessages") // Systems Manager User Guide, "Improve the security by using VPC endpoints"
 	}
-	return needed, append(wanted, "elasticmapreduce", "monitoring")
+	wanted = append(wanted, "elasticmapreduce", "monitoring")
+	if use.Tools {
+		wanted = append(wanted, "sts")
+	}
+	return needed, wanted
 }
 
 // checkDNSServers compares the keys with the DHCP option set of the VPC. Security groups

@@ -46,7 +46,7 @@ func (c Config) checkOperators(l *violation.List) {
 // checkOperatorRules checks the number of rules: one for each port and network, and one for
 // each port of telemetry, which counts for both versions of IP since it names a group.
 func (c Config) checkOperatorRules(l *violation.List, networks int) {
-	ports, others := len(platform.OperatorPorts()), len(platform.TelemetryPorts())
+	ports, others := len(platform.OperatorPorts(c.Profiler.Enabled)), len(platform.TelemetryPorts())
 	groups := nodeGroups
 	for _, cluster := range c.Clusters {
 		groups = max(groups, nodeGroups+len(cluster.MasterSecurityGroups), nodeGroups+len(cluster.CoreSecurityGroups))

@@ -43,7 +43,7 @@ func (s spec) network(data *storage.Storage) *network.Args {
 	for _, types := range args.TypesIn {
 		slices.Sort(types)
 	}
-	args.Outbound, args.Use = s.outbound(), s.cfg.NetworkUse()
+	args.Outbound, args.Use, args.Profiler = s.outbound(), s.cfg.NetworkUse(), s.cfg.Profiler.Enabled
 	if s.cfg.Network.VPCID == "" {
 		args.FlowLogBucketARN = data.LogBucketARN
 	}

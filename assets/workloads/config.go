@@ -21,6 +21,8 @@ const (
 	DataDir   = "/var/lib/observatory" // what outlives the container
 
 	PreparedDir = "/run/observatory" // files of Config.Preparation, in memory
+
+	accessDir = "/etc/observatory-access" // keys of an AccessSecret
 )
 
 // EnvNodeName is the variable with the name of the Kubernetes node that a server

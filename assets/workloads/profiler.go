@@ -2,6 +2,7 @@ package workloadconfig
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 
@@ -26,8 +27,12 @@ const profilerGOGC = "200"
 // needs about 55 MiB for the program's own pages (history_parse_mib of `make bench`).
 const profilerMemoryPercent = 70
 
-// wakeDir is where the password of those who may wake the profiler is mounted.
-const wakeDir = "/etc/observatory-access"
+// lakeOptions are the options that say where the history is.
+func lakeOptions(f map[Fact]string) map[string]any {
+	return map[string]any{
+		"environment": "prod", "aws_region": f[FactRegion], "s3_output_path": platform.PrefixHistory.URI(f[FactBucket]),
+	}
+}
 
 // Profiler configures `observatory-profiler serve`, which reads the history of EMR's
 // clusters at an interval and writes it to the lake. It keeps nothing on the node.
@@ -38,24 +43,24 @@ func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
 		Args: []string{
 			"serve", "--config=" + path.Join(ConfigDir, ProfilerFile), "--listen-address=" + listen(r.EndpointPort()),
 			fmt.Sprintf("--interval-minutes=%d", s.Profiler.IntervalMinutes),
-			"--password-file=" + path.Join(wakeDir, platform.AccessPassword),
+			"--password-file=" + path.Join(accessDir, platform.AccessPassword),
 		},
 		// The status server wakes it with its own password.
 		SecretFiles: []SecretFiles{{
-			Secret: platform.AccessSecret(platform.WorkloadStatus), Volume: "access", Dir: wakeDir, Keys: []string{platform.AccessPassword},
+			Secret: platform.AccessSecret(platform.WorkloadStatus), Volume: "access", Dir: accessDir, Keys: []string{platform.AccessPassword},
 		}},
 		Env: env,
 		LateFiles: map[string]LateFile{ProfilerFile: {
 			Needs: []Fact{FactRegion, FactBucket},
 			Render: func(f map[Fact]string) (string, error) {
-				options := map[string]any{
-					"environment": "prod", "aws_region": f[FactRegion], "s3_output_path": platform.PrefixHistory.URI(f[FactBucket]),
+				options := lakeOptions(f)
+				maps.Copy(options, map[string]any{
 					"cluster_states": strings.Join(s.Profiler.ClusterStates, ","), "cluster_name_filter": s.Profiler.NameFilter,
 					"max_clusters": s.Profiler.MaxClusters, "include_tasks": s.Profiler.IncludeTasks,
 					"retention_days":      s.Profiler.RetentionDays,
 					"max_cluster_threads": profilerThreads, "max_app_threads": profilerThreads,
 					"cluster_tags": platform.TagPairs(s.Profiler.ClusterTags(s.Stack)),
-				}
+				})
 				if most := s.Profiler.PersistentUIs(); most > 0 {
 					options["max_persistent_uis"] = most
 				}

@@ -17,8 +17,7 @@ const StatusFile = "status.json"
 // trusts the certificates that the same CA signed, or the one certificate that all
 // servers share.
 func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
-	const dir = "/etc/observatory-access"
-	file := func(key string) string { return path.Join(dir, key) }
+	file := func(key string) string { return path.Join(accessDir, key) }
 	args := []string{
 		"serve", "--config", path.Join(ConfigDir, StatusFile), "--certificate", file(platform.AccessCertificate),
 		"--key", file(platform.AccessKey), "--password-file", file(platform.AccessPassword),
@@ -44,7 +43,7 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 				})
 			},
 		}},
-		SecretFiles: []SecretFiles{{Secret: platform.AccessSecret(r.Name), Volume: "access", Dir: dir, Keys: []string{
+		SecretFiles: []SecretFiles{{Secret: platform.AccessSecret(r.Name), Volume: "access", Dir: accessDir, Keys: []string{
 			platform.AccessCertificate, platform.AccessKey, platform.AccessPassword, platform.AccessCACert,
 		}}},
 	}, nil

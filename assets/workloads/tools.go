@@ -16,14 +16,11 @@ const (
 	ToolsAWSFile = "aws-config"
 )
 
-// toolsAccessDir is where the certificate and the token of the tools are mounted.
-const toolsAccessDir = "/etc/observatory-access"
-
 // Tools configures `observatory-profiler tools`, which answers people's agents from the lake
 // over HTTP. Its rights are those of a role that reads the lake only: AWS's SDK assumes the
 // role with that of the instance.
 func Tools(r platform.WorkloadRecord, _ Settings) (Config, error) {
-	file := func(key string) string { return path.Join(toolsAccessDir, key) }
+	file := func(key string) string { return path.Join(accessDir, key) }
 	env := goMemoryLimit(r, profilerMemoryPercent)
 	env["AWS_CONFIG_FILE"] = path.Join(ConfigDir, ToolsAWSFile)
 	return Config{
@@ -32,7 +29,7 @@ func Tools(r platform.WorkloadRecord, _ Settings) (Config, error) {
 			"--token-file=" + file(platform.AccessPassword),
 			"--certificate-file=" + file(platform.AccessCertificate), "--key-file=" + file(platform.AccessKey),
 		},
-		SecretFiles: []SecretFiles{{Secret: platform.AccessSecret(r.Name), Volume: "access", Dir: toolsAccessDir, Keys: []string{
+		SecretFiles: []SecretFiles{{Secret: platform.AccessSecret(r.Name), Volume: "access", Dir: accessDir, Keys: []string{
 			platform.AccessCertificate, platform.AccessKey, platform.AccessPassword,
 		}}},
 		Env: env,
@@ -40,9 +37,7 @@ func Tools(r platform.WorkloadRecord, _ Settings) (Config, error) {
 			ToolsFile: {
 				Needs: []Fact{FactRegion, FactBucket},
 				Render: func(f map[Fact]string) (string, error) {
-					body, err := yaml.Marshal(map[string]any{
-						"environment": "prod", "aws_region": f[FactRegion], "s3_output_path": platform.PrefixHistory.URI(f[FactBucket]),
-					})
+					body, err := yaml.Marshal(lakeOptions(f))
 					if err != nil {
 						return "", fmt.Errorf("render %s: %w", ToolsFile, err)
 					}

@@ -45,7 +45,9 @@ func (a account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"s3:GetObject": "arn:aws:s3:::bucket/artifacts/ab/bootstrap.sh", "kms:Decrypt": "arn:aws:kms:us-east-1:123456789012:key/k",
 		}[asked]
 		decision := "implicitDeny"
-		if asked != a.denied && form.Get("ResourceArns.member.1") == right {
+		through := form.Get("ContextEntries.member.1.ContextKeyName") == "kms:ViaService" &&
+			form.Get("ContextEntries.member.1.ContextKeyValues.member.1") == "s3.us-east-1.amazonaws.com"
+		if asked != a.denied && form.Get("ResourceArns.member.1") == right && through == (asked == "kms:Decrypt") {
 			decision = "allowed"
 		}
 		fmt.Fprintf(w, `<SimulatePrincipalPolicyResponse><SimulatePrincipalPolicyResult><EvaluationResults><member><EvalActionName>%s`+

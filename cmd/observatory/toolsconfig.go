@@ -31,9 +31,10 @@ func toolsConfigCommand() *cobra.Command {
 			" --token-file tools-token > .mcp.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if url == "" || tokenFile == "" {
-				return errors.New("--url and --token-file must be given: the stack outputs toolsUrl and, in a file, toolsToken")
+				return errors.New("--url and --token-file must be given: the stack outputs toolsUrl and, in a file, toolsToken; both are empty " +
+					"without profiler.enabled")
 			}
-			token, err := tools.ReadToken(tokenFile)
+			token, err := tools.ReadRemoteToken(tokenFile)
 			if err != nil {
 				return fmt.Errorf("--token-file: %w; write it with `pulumi stack output toolsToken --show-secrets`", err)
 			}

@@ -67,7 +67,7 @@ func TestToolsConfig(t *testing.T) {
 		"pulumi stack output toolsToken --show-secrets": {"--url", url, "--token-file", "absent"},
 		"certificate signed by unknown authority":       {"--url", url, "--token-file", "token"},
 		"Unauthorized": {"--url", url, "--ca-certificate", "ca.pem", "--token-file", "wrong"},
-		"ca_certificate_file: open absent: no such file or directory": {"--url", url, "--ca-certificate", "absent", "--token-file", "token"},
+		"CA certificate: open absent: no such file or directory": {"--url", url, "--ca-certificate", "absent", "--token-file", "token"},
 	} {
 		o := observatory(t, dir, nil, append([]string{"tools", "config"}, args...)...)
 		require.NotZero(t, o.code)

@@ -93,8 +93,7 @@ func nodePolicy(
 		{
 			Sid: "UseKey", Effect: iampolicy.Allow,
 			Action: []string{"kms:Decrypt", "kms:GenerateDataKey"}, Resource: []string{keyARN},
-			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + a.DNSSuffix,
-				"ssm." + region + "." + a.DNSSuffix}}},
+			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {a.Service("s3", region), a.Service("ssm", region)}}},
 		},
 		{
 			Sid: "OwnAuthorities", Effect: iampolicy.Allow,

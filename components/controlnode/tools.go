@@ -23,7 +23,7 @@ func (b *builder) createToolsRole(node *iam.Role) (pulumi.StringOutput, error) {
 		Description: pulumi.String("Reads the EMR observatory's history for people's agents"),
 		AssumeRolePolicy: iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
 			return iampolicy.New(iampolicy.Statement{
-				Sid: "ControlNode", Effect: iampolicy.Allow, Principal: iampolicy.Root(a.Partition, a.ID), Action: []string{assumeRole},
+				Sid: "ControlNode", Effect: iampolicy.Allow, Principal: iampolicy.Root(a.Partition, a.ID), Action: []string{iampolicy.AssumeRole},
 				Condition: iampolicy.Condition{"ArnEquals": {"aws:PrincipalArn": {v[0]}}},
 			})
 		}, node.Arn),
@@ -45,7 +45,7 @@ func (b *builder) createToolsRole(node *iam.Role) (pulumi.StringOutput, error) {
 		Role: node.Name,
 		Policy: iampolicy.Render(b.Ctx, b.Parent, func(_ iampolicy.Account, v []string) iampolicy.Document {
 			return iampolicy.New(iampolicy.Statement{
-				Sid: "AssumeToolsRole", Effect: iampolicy.Allow, Action: []string{assumeRole}, Resource: []string{v[0]},
+				Sid: "AssumeToolsRole", Effect: iampolicy.Allow, Action: []string{iampolicy.AssumeRole}, Resource: []string{v[0]},
 			})
 		}, role.Arn),
 	}, b.Options()...); err != nil {
@@ -53,8 +53,6 @@ func (b *builder) createToolsRole(node *iam.Role) (pulumi.StringOutput, error) {
 	}
 	return role.Arn, nil
 }
-
-const assumeRole = "sts:AssumeRole"
 
 // readHistory allows to read the profiler's tables.
 func readHistory(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy.Document {
@@ -69,7 +67,7 @@ func readHistory(a iampolicy.Account, region, bucketARN, keyARN string) iampolic
 		},
 		iampolicy.Statement{
 			Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt"}, Resource: []string{keyARN},
-			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + a.DNSSuffix}}},
+			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {a.Service("s3", region)}}},
 		},
 	)
 }

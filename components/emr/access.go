@@ -40,7 +40,7 @@ func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.State
 		out = append(out, readObjects(a, "ReadCertificates", []string{c.Encryption.Certificates}))
 	}
 	if r := c.RuntimeRoles; r.Enabled() {
-		actions := []string{"sts:AssumeRole", "sts:TagSession"}
+		actions := []string{iampolicy.AssumeRole, "sts:TagSession"}
 		if r.PropagateSourceIdentity {
 			actions = append(actions, "sts:SetSourceIdentity")
 		}

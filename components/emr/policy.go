@@ -102,14 +102,18 @@ func historyStatements(objects []string, bucketARN string, readable bool) []iamp
 	}
 }
 
-// keyStatements let a node use the key: through S3, and where nodes encrypt disks themselves
-// directly, too.
+// keyStatements let a node use the key: through S3 and Secrets Manager, and where nodes encrypt
+// disks themselves directly, too. EC2 encrypts the other disks for EMR's service role.
 func (a *Args) keyStatements(account iampolicy.Account, keyARN string) []iampolicy.Statement {
 	luks := slices.ContainsFunc(a.Groups(), func(g schema.InstanceGroup) bool { return schema.EncryptsInstanceStore(g.InstanceType) })
 	look := iampolicy.Statement{Sid: "LookAtKey", Effect: iampolicy.Allow, Action: []string{"kms:DescribeKey"}, Resource: []string{keyARN}}
 	use := iampolicy.Statement{Sid: "UseKey", Effect: iampolicy.Allow, Action: keyActions(luks), Resource: []string{keyARN}}
 	if !luks {
-		use.Condition = iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + a.Region + "." + account.DNSSuffix}}}
+		services := []string{account.Service("s3", a.Region)}
+		if len(a.Access.Secrets) > 0 {
+			services = append(services, account.Service("secretsmanager", a.Region))
+		}
+		use.Condition = iampolicy.Condition{"StringEquals": {"kms:ViaService": services}}
 	}
 	return []iampolicy.Statement{use, look}
 }

@@ -25,7 +25,8 @@ type Args struct {
 	TypesIn     map[int][]string
 	ControlType string // of the control node
 
-	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API and /status; empty = nobody
+	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API, /status and the tools; empty = nobody
+	Profiler      bool     // the control node runs it, and with it the tools
 
 	// Outbound is what the control node connects to besides HTTPS: addresses outside
 	// the platform.

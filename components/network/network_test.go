@@ -31,7 +31,7 @@ func validArgs() *network.Args {
 
 		InstanceTypes: []string{"m5.xlarge", "r7g.large", "m5.xlarge"},
 		TypesIn:       map[int][]string{0: {"m5.xlarge", "r7g.large"}}, ControlType: "m5.xlarge",
-		OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"},
+		OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"}, Profiler: true,
 	}
 }
 

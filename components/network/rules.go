@@ -28,7 +28,7 @@ func groupDescriptions(endpoints bool) map[string]string {
 // rules returns all rules. Except for the operators', inbound traffic comes from
 // groups only.
 func rules(a *Args, endpoints bool) []securitygroup.Rule {
-	out := append(telemetryRules(), operatorRules(a.OperatorCIDRs)...)
+	out := append(telemetryRules(), operatorRules(a.OperatorCIDRs, a.Profiler)...)
 	out = append(out, securitygroup.Outbound(groupControl, a.DNSServers)...)
 	for _, o := range a.Outbound {
 		r := securitygroup.TCP(groupControl+"-"+o.Name+"-out", groupControl, o.Port, "Servers outside the platform")
@@ -60,9 +60,9 @@ func telemetryRules() []securitygroup.Rule {
 
 // operatorRules returns rules that are named after the network that they admit, so
 // that reordering the list changes nothing.
-func operatorRules(operators []string) []securitygroup.Rule {
+func operatorRules(operators []string, profiler bool) []securitygroup.Rule {
 	var out []securitygroup.Rule
-	for _, p := range platform.OperatorPorts() {
+	for _, p := range platform.OperatorPorts(profiler) {
 		for _, cidr := range operators {
 			out = append(out, securitygroup.TCP("control-"+p.Name+"-from-"+cidr, groupControl, int(p.Port), "Operators").Of(cidr))
 		}

@@ -34,6 +34,6 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy
 			Resource: []string{bucketARN + "/" + string(platform.PrefixArtifacts) + "*"}},
 		// Only through S3: the same key encrypts the certificate authorities of K3s in Systems Manager.
 		iampolicy.Statement{Sid: "DecryptArtifacts", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt"}, Resource: []string{keyARN},
-			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + a.DNSSuffix}}}},
+			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {a.Service("s3", region)}}}},
 	)
 }

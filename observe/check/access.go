@@ -28,12 +28,16 @@ func (e *examination) role(ctx context.Context) ([]Miss, error) {
 	}
 	role := found.InstanceProfile.Roles[0]
 	var denied []string
-	for _, access := range []struct{ action, resource string }{
-		{"s3:GetObject", objectARN(e.Observe.Bootstrap.Path, e.Observe.NodePolicyARN)},
-		{"kms:Decrypt", e.KMSKeyARN},
+	for _, access := range []struct {
+		action, resource string
+		context          []iamtypes.ContextEntry
+	}{
+		{"s3:GetObject", objectARN(e.Observe.Bootstrap.Path, e.Observe.NodePolicyARN), nil},
+		{"kms:Decrypt", e.KMSKeyARN, throughS3(e.KMSKeyARN)},
 	} {
 		simulated, err := e.IAM.SimulatePrincipalPolicy(ctx, &iam.SimulatePrincipalPolicyInput{
 			PolicySourceArn: role.Arn, ActionNames: []string{access.action}, ResourceArns: []string{access.resource},
+			ContextEntries: access.context,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("simulate the policies of role %s: %w", aws.ToString(role.RoleName), err)
@@ -50,6 +54,22 @@ func (e *examination) role(ctx context.Context) ([]Miss, error) {
 	name := aws.ToString(role.RoleName)
 	return []Miss{{PartRole, name + ": " + strings.Join(denied, ", "), "must be allowed to read the platform's artifacts",
 		fmt.Sprintf("run `aws iam attach-role-policy --role-name %s --policy-arn %s`", name, e.Observe.NodePolicyARN)}}, nil
+}
+
+// throughS3 is what a request of S3 for the use of a key says of itself. The policy asks for
+// it, and the simulation knows of no context that it is not given.
+func throughS3(keyARN string) []iamtypes.ContextEntry {
+	parts := strings.SplitN(keyARN, ":", 5)
+	if len(parts) < 5 {
+		return nil
+	}
+	service := "s3." + parts[3] + ".amazonaws.com"
+	if parts[1] == "aws-cn" {
+		service += ".cn"
+	}
+	return []iamtypes.ContextEntry{{
+		ContextKeyName: aws.String("kms:ViaService"), ContextKeyType: iamtypes.ContextKeyTypeEnumString, ContextKeyValues: []string{service},
+	}}
 }
 
 // objectARN returns the ARN of an object of S3, in the partition of another ARN.

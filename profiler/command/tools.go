@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,8 +24,8 @@ request has the bearer token of --token-file; the address is a loopback one unle
 	strconv.Itoa(tools.RequestsPerSecond) + `
 requests a second; each call is a line of JSON on standard error, without texts of jobs.
 
-It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
-source directly, and keeps what it has read in a temporary folder (of TMPDIR) until it ends.
+It reads the tables, which must exist unless they are in S3 and served over HTTP; with --logs,
+--history-server or --emr-cluster-arn it reads that source directly, and keeps what it has read in a temporary folder (of TMPDIR) until it ends.
 
 With --tools-url it passes on what another server answers over HTTP, such as a platform's, to a client that starts its server
 or cannot be told which CA to trust.
@@ -46,22 +47,23 @@ func toolsCommand() *cobra.Command {
 	c.Example = toolsExamples
 	flags := run.AddFlags(c.Flags(), append(run.Table(), run.ToolOptions()...))
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		options, config, err := resolved(cmd.Context(), flags)
-		if err != nil {
-			return err
-		}
-		if options.Tools.URL != "" {
+		// A relay needs no configuration of AWS.
+		if options, err := flags.Resolve(os.LookupEnv); err == nil && options.Tools.URL != "" {
 			remote, err := remoteTools(options)
 			if err != nil {
 				return usage(err)
 			}
 			return tools.Relay(cmd.Context(), remote, cmd.ErrOrStderr())
 		}
+		options, config, err := resolved(cmd.Context(), flags)
+		if err != nil {
+			return err
+		}
 		over, err := overHTTP(options.Tools, cmd.ErrOrStderr())
 		if err != nil {
 			return usage(err)
 		}
-		rows, done, err := toolRows(cmd.Context(), config, options)
+		rows, done, err := toolRows(cmd.Context(), config, options, progress.New(cmd.ErrOrStderr()))
 		if err != nil {
 			return err
 		}
@@ -78,14 +80,14 @@ func toolsCommand() *cobra.Command {
 
 // remoteTools returns the server whose tools are relayed. It is the only source then.
 func remoteTools(o run.Options) (tools.Remote, error) {
-	if o.Tools.Address != "" || o.Tools.CertificateFile != "" || o.Logs != "" || o.HistoryServer != "" || o.ClusterARN != "" ||
-		o.S3OutputPath != "" {
+	if o.Tools.Address != "" || o.Tools.CertificateFile != "" || o.Tools.KeyFile != "" || o.Logs != "" || o.HistoryServer != "" ||
+		o.ClusterARN != "" || o.S3OutputPath != "" {
 		return tools.Remote{}, errors.New("tools_url: relays another server's tools: give no tools_address, source or tables beside it")
 	}
 	remote := tools.Remote{URL: o.Tools.URL, CACertificate: o.Tools.CACertificateFile}
 	if o.Tools.TokenFile != "" {
 		var err error
-		if remote.Token, err = tools.ReadToken(o.Tools.TokenFile); err != nil {
+		if remote.Token, err = tools.ReadRemoteToken(o.Tools.TokenFile); err != nil {
 			return tools.Remote{}, fmt.Errorf("token_file: %w", err)
 		}
 	}
@@ -119,7 +121,7 @@ func overHTTP(o run.ToolServer, audit io.Writer) (tools.HTTP, error) {
 
 // toolRows returns the rows that the options select: a source's or the tables'. done removes
 // what was cached of a source.
-func toolRows(ctx context.Context, config aws.Config, o run.Options) (rows tools.Rows, done func() error, err error) {
+func toolRows(ctx context.Context, config aws.Config, o run.Options, log *progress.Log) (rows tools.Rows, done func() error, err error) {
 	if o.Logs == "" && o.HistoryServer == "" && o.ClusterARN == "" {
 		open := run.Open
 		if o.Tools.Address != "" {
@@ -128,6 +130,9 @@ func toolRows(ctx context.Context, config aws.Config, o run.Options) (rows tools
 		kept, _, err := open(ctx, config, o)
 		if err != nil {
 			return nil, nil, err
+		}
+		if exists, err := kept.Exists(ctx); err != nil || !exists { // a server over HTTP goes on: the tables may come, or rights
+			log.Printf("no tables are in %s yet, or they cannot be read (%v)", o.S3OutputPath, err)
 		}
 		return tools.FromLake(kept), func() error { return nil }, nil
 	}

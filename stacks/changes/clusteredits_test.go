@@ -208,8 +208,8 @@ func settingEdits() []edit {
 	const cluster = "emr-main-cluster"
 	return []edit{
 		inCluster("sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, cluster),
-		// The node role gets the rights of the catalog.
 		inCluster("rolledEventLogs", `false`, replacesCluster, cluster),
+		// The node role gets the rights of the catalog.
 		inCluster("glueCatalog", `true`, effects{
 			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),

@@ -223,7 +223,7 @@ func profilerEdits() []edit {
 	return []edit{
 		one("profiler.enabled", `false`, effects{
 			changes.Deleted: {"workloads-profiler*", "workloads-tools*", "control-tools-*", "control-assume-tools-role",
-				"telemetry-profiler-binary"},
+				"telemetry-profiler-binary", "network-control-tools-from-*"},
 			changes.Updated:   {"control-access", "workloads-instance-metadata", "workloads-*-config"},
 			changes.Restarted: {"workloads-status", "workloads-victoria-metrics"},
 		}),

@@ -45,7 +45,7 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	}
 	// What each may do under a prefix: get, put, delete, list.
 	for role, admitted := range map[string]map[platform.Prefix]string{
-		"node": {platform.PrefixLake: "GPDL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
+		"node":  {platform.PrefixLake: "GPDL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
 		"tools": {platform.PrefixHistory: "GL"},
 		"control": {platform.PrefixTempo: "GPDL", platform.PrefixPyroscope: "GPDL", platform.PrefixHistory: "GPDL",
 			platform.PrefixEMRLogs: "GL", platform.ClusterLogs("main"): "GL", platform.ClusterLogs("another"): "GL", platform.PrefixArtifacts: "GL"},

@@ -308,9 +308,10 @@ func emrVariables() []row {
 func caveats() []row {
 	return []row{
 		{
-			"Spark should be configured as AWS's page about persistent UIs recommends, for large event logs.", open,
-			"Rolled and compacted logs are read in constant memory. Missing: advice about those settings, which lose rows where they compact.",
-			at{historyGuide, "eventlog TestMemoryDoesNotGrowWithTheLog", "profiler/fold TestCompactedLog"},
+			"Spark should be configured as AWS's page about persistent UIs recommends, for large event logs.", corrected,
+			"The stack's clusters roll their logs (clusters.*.rolledEventLogs), and none is compacted, which would lose rows. Rolled and " +
+				"compacted logs are read in constant memory.",
+			at{historyGuide, "components/emr TestEventLogsAreRolled", "eventlog TestMemoryDoesNotGrowWithTheLog", "profiler/fold TestCompactedLog"},
 		},
 		{"A persistent UI needs event logs in HDFS, as EMR's default is.", done, "", at{fromEMR, "profiler/run TestPreconditions"}},
 		{

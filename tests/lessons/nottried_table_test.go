@@ -215,7 +215,27 @@ func clusterNotTried() []notTried {
 			[]string{"components/controlnode TestInstance", "components/workloads TestOnlyUsersOfTheRoleReachTheMetadata"},
 			"half an hour after a job: `aws s3 ls --recursive s3://DATA_BUCKET/tempo/`",
 		}, {
-			"Grafana and the status page serve the certificate of a domain, and the Grafana provider trusts it.",
+			"The tools' pod assumes the role that reads the history.",
+			"IAM decides, and IAM stores principals by id.",
+			"AWS's SDK assumes a role as the pod's configuration says, of a local STS that decides by both policies; S3 decides by the " +
+				"assumed role's. The policies themselves are asserted.",
+			[]string{"localcloud/iamapi TestRoleAssumesARole", "components/controlnode TestToolsReadTheHistoryOnly",
+				"components/workloads TestToolsServeTheProfilersTables", "tests/controls TestRolesReachTheirPrefixesOnly"},
+			"the commands of docs/guides/ask-an-llm.md, which begin with `bin/observatory tools config`",
+		}, {
+			"Nodes that do not encrypt disks with LUKS use the stack's key through S3 only, and EC2 encrypts their disks for EMR's service role.",
+			"KMS and EMR's node provisioning run on AWS only.",
+			"The policies are asserted, by instance type.",
+			[]string{"components/emr TestNodesWithLUKSAreUsersOfTheKey"},
+			"after `pulumi up --stack dev`: `aws emr describe-cluster --cluster-id j-0123456789ABC --query Cluster.Status`",
+		}, {
+			"EMR's persistent UI shows applications whose event logs are rolled.",
+			"No AWS account.",
+			"The local cloud's collects rolled logs of running and finished jobs for the real history server.",
+			[]string{"components/emr TestEventLogsAreRolled", "localcloud/persistentui TestRolledLogThatIsWrittenTo"},
+			"after a job: EMR's console, Spark history of the cluster; `bin/observatory profile run --aws-region us-east-1` reads it too",
+		}, {
+			"Grafana, the status page and the tools serve the certificate of a domain, and the Grafana provider trusts it.",
 			"No public CA, no DNS record, and Grafana does not run.",
 			"Secrets, URLs and what the provider trusts are asserted inputs; the status server's client accepts a chain without its root.",
 			[]string{"components/workloads TestGivenCertificateServesOperators", "stacks TestCertificatesDomainIsInURLs",

@@ -21,6 +21,9 @@ const (
 	Deny  = "Deny"
 )
 
+// AssumeRole is the action of who takes on a role.
+const AssumeRole = "sts:AssumeRole"
+
 // Document is a policy.
 type Document struct {
 	Version   string
@@ -59,7 +62,7 @@ func Root(partition, account string) *Principal {
 
 // Trust lets a service assume a role, under an optional condition.
 func Trust(sid, service string, condition Condition) Document {
-	return New(Statement{Sid: sid, Effect: Allow, Principal: Service(service), Action: []string{"sts:AssumeRole"}, Condition: condition})
+	return New(Statement{Sid: sid, Effect: Allow, Principal: Service(service), Action: []string{AssumeRole}, Condition: condition})
 }
 
 // New returns a document in the current version of the language.
@@ -95,6 +98,10 @@ type Account struct {
 	Partition string // aws, aws-cn, aws-us-gov
 	DNSSuffix string // amazonaws.com
 }
+
+// Service is the name of a service in a region as a condition of kms:ViaService has it: s3 →
+// s3.us-east-1.amazonaws.com.
+func (a Account) Service(name, region string) string { return name + "." + region + "." + a.DNSSuffix }
 
 // Render returns the JSON of the policy that f builds from the account and from
 // values of other resources, in their order.
