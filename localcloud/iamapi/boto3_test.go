@@ -73,11 +73,9 @@ iam.delete_policy(PolicyArn=arn)
 refused(iam.get_instance_profile, InstanceProfileName="team")
 `
 
-// TestBoto3MakesARole makes a role as a team's script does. What S3 lets it read
-// follows.
-func TestBoto3MakesARole(t *testing.T) {
-	python := os.Getenv("OBSERVATORY_PYTHON")
-	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with boto3")
+// startGateway starts an S3 with the bucket lake.
+func startGateway(t *testing.T) *s3.Gateway {
+	t.Helper()
 	binary, err := servers.Find(t.Context(), servers.VersityGW)
 	require.NoError(t, err)
 	g, err := s3.Start(t.Context(), s3.Options{
@@ -88,6 +86,15 @@ func TestBoto3MakesARole(t *testing.T) {
 	t.Cleanup(g.Stop)
 	_, err = g.Client.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: aws.String("lake")})
 	require.NoError(t, err)
+	return g
+}
+
+// TestBoto3MakesARole makes a role as a team's script does. What S3 lets it read
+// follows.
+func TestBoto3MakesARole(t *testing.T) {
+	python := os.Getenv("OBSERVATORY_PYTHON")
+	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with boto3")
+	g := startGateway(t)
 	for _, key := range []string{"a", "b", "c"} {
 		require.NoError(t, g.Put(t.Context(), "lake", key, []byte(key)))
 	}

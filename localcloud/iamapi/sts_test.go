@@ -2,7 +2,6 @@ package iamapi_test
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,10 +15,8 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/iamapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
-	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
 // metadataOf serves the metadata of an instance whose role has a key.
@@ -44,17 +41,8 @@ func metadataOf(t *testing.T, key s3.Key) string {
 // A pod's SDK assumes a role as its shared configuration says, and has that role's rights and
 // no others. Both policies must allow it: the role's trust and one of the asking role.
 func TestRoleAssumesARole(t *testing.T) {
-	binary, err := servers.Find(t.Context(), servers.VersityGW)
-	require.NoError(t, err)
-	g, err := s3.Start(t.Context(), s3.Options{
-		Binary: binary, Dir: t.TempDir(), Address: testenv.Address(t), Region: "us-east-1", AccessKey: "key", SecretKey: "secret-key",
-		Log: io.Discard,
-	})
-	require.NoError(t, err)
-	t.Cleanup(g.Stop)
+	g := startGateway(t)
 	ctx, roles := t.Context(), g.Roles
-	_, err = g.Client.CreateBucket(ctx, &awss3.CreateBucketInput{Bucket: aws.String("lake")})
-	require.NoError(t, err)
 	require.NoError(t, g.Put(ctx, "lake", "history/a", []byte("a")))
 	for _, role := range []string{"node", "tools", "other"} {
 		require.NoError(t, roles.Put(ctx, role))
@@ -96,7 +84,7 @@ func TestRoleAssumesARole(t *testing.T) {
 	require.ErrorContains(t, get(as("other")), "AssumeRole", "the role does not trust it")
 	allowed := as("node")
 	require.NoError(t, get(allowed))
-	_, err = allowed.PutObject(ctx, &awss3.PutObjectInput{Bucket: aws.String("lake"), Key: aws.String("history/b")})
+	_, err := allowed.PutObject(ctx, &awss3.PutObjectInput{Bucket: aws.String("lake"), Key: aws.String("history/b")})
 	require.ErrorContains(t, err, "AccessDenied", "of the role that it has assumed")
 	require.NoError(t, roles.PutGrant("node", "assume", ""))
 	require.ErrorContains(t, get(as("node")), "AssumeRole", "the policy is gone")
