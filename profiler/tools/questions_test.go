@@ -115,7 +115,7 @@ func expected() map[string]about {
 		"What did the tasks of a stage of JOB do, and on which hosts were they slow?": {job: skew, has: contains(
 			`{"metric":"duration_ms","min":816,"p25":954,"p50":1320,"p75":1500,"max":27600}`, `"hosts":[{"host":`)},
 		"Were the executors of JOB idle, short of memory, or lost?": {
-			job: faults, has: contains(`"group":"all","executors":2`, `"idle_share":0.244`),
+			job: faults, has: contains(`"group":"all","executors":2`, `"idle_share":0.255`),
 		},
 		"How much memory do the executors of application APPLICATION have?": {
 			application: spillID, has: contains(`"property":"spark.executor.memory","value":"«640m»"`),

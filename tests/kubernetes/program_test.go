@@ -138,7 +138,7 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 		ControlBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory"), ControlBinarySHA256: pulumi.String(sum),
 		Profiler:          schema.Defaults().Profiler,
 		ProfilerBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory-profiler"), ProfilerBinarySHA256: pulumi.String(sum),
-		BootstrapHash:  pulumi.String(sum),
+		BootstrapHash: pulumi.String(sum), ToolsRoleARN: control.ToolsRoleARN,
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
 		MetricsRetention: 30 * 24 * time.Hour, LogsRetention: 14 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
