@@ -25,7 +25,8 @@ request has the bearer token of --token-file; the address is a loopback one unle
 requests a second; each call is a line of JSON on standard error, without texts of jobs.
 
 It reads the tables, which must exist unless they are in S3 and served over HTTP; with --logs,
---history-server or --emr-cluster-arn it reads that source directly, and keeps what it has read in a temporary folder (of TMPDIR) until it ends.
+--history-server or --emr-cluster-arn it reads that source directly, and keeps what it has read in
+a temporary folder (of TMPDIR) until it ends.
 
 With --tools-url it passes on what another server answers over HTTP, such as a platform's, to a client that starts its server
 or cannot be told which CA to trust.
