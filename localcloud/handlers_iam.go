@@ -2,7 +2,6 @@ package localcloud
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 
@@ -58,14 +57,10 @@ func (c *cloud) iamParts() map[string]part {
 		"aws:iam/rolePolicy:RolePolicy": {
 			restores: true,
 			put: c.ofRole(func(ctx context.Context, role string, r simulator.Result) error {
-				if err := c.objects.Roles.PutPolicy(ctx, role, text(r.Outputs, "name"), text(r.Outputs, "policy")); err != nil {
-					return err
-				}
-				return c.objects.Roles.PutGrant(role, text(r.Outputs, "name"), text(r.Outputs, "policy"))
+				return c.objects.Roles.PutInline(ctx, role, text(r.Outputs, "name"), text(r.Outputs, "policy"))
 			}),
 			remove: func(ctx context.Context, r simulator.Request) error {
-				role, name := text(r.Outputs, "role"), text(r.Outputs, "name")
-				return errors.Join(c.objects.Roles.DeletePolicy(ctx, role, name), c.objects.Roles.PutGrant(role, name, ""))
+				return c.objects.Roles.DeleteInline(ctx, text(r.Outputs, "role"), text(r.Outputs, "name"))
 			},
 		},
 		"aws:iam/instanceProfile:InstanceProfile": {

@@ -278,12 +278,21 @@ func (c *cloud) dial(service string) func(context.Context) (net.Conn, error) {
 // operator's client does: from the workstation to the public address.
 func (c *cloud) dialControlNode(port platform.Port) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		address, err := c.ec2.PublicAddress()
+		address, err := c.controlNodeAddress(port)
 		if err != nil {
-			return nil, fmt.Errorf("find the control node: %w", err)
+			return nil, err
 		}
-		return c.internet.Dial(ctx, "tcp", netip.AddrPortFrom(address, uint16(port)).String())
+		return c.internet.Dial(ctx, "tcp", address)
 	}
+}
+
+// controlNodeAddress is where the workstation finds a port of the control node.
+func (c *cloud) controlNodeAddress(port platform.Port) (string, error) {
+	address, err := c.ec2.PublicAddress()
+	if err != nil {
+		return "", fmt.Errorf("find the control node: %w", err)
+	}
+	return netip.AddrPortFrom(address, uint16(port)).String(), nil
 }
 
 // controlAPI serves the state of the workloads, for the CLI.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/forwarder"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -50,12 +49,12 @@ func (c *cloud) access(workload platform.Workload, port platform.Port, user stri
 	if err != nil {
 		return forwarder.Access{}, fmt.Errorf("read the access to %s: %w", workload, err)
 	}
-	address, err := c.ec2.PublicAddress()
+	address, err := c.controlNodeAddress(port)
 	if err != nil {
 		return forwarder.Access{}, fmt.Errorf("find %s: %w", workload, err)
 	}
 	return forwarder.Access{
-		Address:       netip.AddrPortFrom(address, uint16(port)).String(),
+		Address:       address,
 		CACertificate: secret[platform.AccessCACert], ServerName: string(secret[platform.AccessServerName]),
 		User: user, Password: string(secret[platform.AccessPassword]),
 	}, nil

@@ -107,10 +107,7 @@ func (s *Server) putRolePolicy(ctx context.Context, in url.Values) (result, erro
 	}
 	document, err := requireDocument(in, "PolicyDocument")
 	if err == nil {
-		err = s.Roles.PutPolicy(ctx, name, policy, document)
-	}
-	if err == nil {
-		err = s.Roles.PutGrant(name, policy, document)
+		err = s.Roles.PutInline(ctx, name, policy, document)
 	}
 	return result{}, err
 }
@@ -118,10 +115,7 @@ func (s *Server) putRolePolicy(ctx context.Context, in url.Values) (result, erro
 func (s *Server) deleteRolePolicy(ctx context.Context, in url.Values) (result, error) {
 	name, err := s.existingRole(ctx, in)
 	if err == nil {
-		err = s.Roles.DeletePolicy(ctx, name, in.Get("PolicyName"))
-	}
-	if err == nil {
-		err = s.Roles.PutGrant(name, in.Get("PolicyName"), "")
+		err = s.Roles.DeleteInline(ctx, name, in.Get("PolicyName"))
 	}
 	return result{}, err
 }

@@ -28,7 +28,10 @@ type account struct {
 func accountFile(dir string) string { return filepath.Join(dir, "account.json") }
 
 func readAccount(dir string) (account, error) {
-	a := account{Profiles: map[string]string{}, Policies: map[string]string{}, Attached: map[string][]string{}}
+	a := account{
+		Profiles: map[string]string{}, Policies: map[string]string{}, Attached: map[string][]string{},
+		Trust: map[string]string{}, Grants: map[string]string{},
+	}
 	raw, err := os.ReadFile(accountFile(dir))
 	if errors.Is(err, os.ErrNotExist) {
 		return a, nil
@@ -209,7 +212,7 @@ func (r *Roles) forget(role string) error {
 	return r.change(func(a *account) error {
 		delete(a.Attached, role)
 		delete(a.Trust, role)
-		maps.DeleteFunc(a.Grants, func(key, _ string) bool { return strings.HasPrefix(key, role+"/") })
+		maps.DeleteFunc(a.Grants, func(key, _ string) bool { return strings.HasPrefix(key, grantKey(role, "")) })
 		for profile, of := range a.Profiles {
 			if of == role {
 				a.Profiles[profile] = ""

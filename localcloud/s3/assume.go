@@ -18,30 +18,40 @@ const assumeRole = "sts:AssumeRole"
 // PutTrust keeps the trust policy of a role.
 func (r *Roles) PutTrust(role, document string) error {
 	return r.change(func(a *account) error {
-		set(&a.Trust, role, document)
+		a.Trust[role] = document
 		return nil
 	})
 }
 
-// PutGrant keeps an inline policy of a role if it lets the role assume others.
-func (r *Roles) PutGrant(role, name, document string) error {
+// PutInline sets an inline policy of a role: PutPolicy for what it says of S3, and kept if it lets
+// the role assume others.
+func (r *Roles) PutInline(ctx context.Context, role, name, document string) error {
+	if err := r.PutPolicy(ctx, role, name, document); err != nil {
+		return err
+	}
 	return r.change(func(a *account) error {
-		key := role + "/" + name
 		if strings.Contains(document, assumeRole) {
-			set(&a.Grants, key, document)
+			a.Grants[grantKey(role, name)] = document
 		} else {
-			delete(a.Grants, key)
+			delete(a.Grants, grantKey(role, name))
 		}
 		return nil
 	})
 }
 
-func set(m *map[string]string, key, value string) {
-	if *m == nil {
-		*m = map[string]string{}
+// DeleteInline deletes an inline policy of a role, if it exists.
+func (r *Roles) DeleteInline(ctx context.Context, role, name string) error {
+	if err := r.DeletePolicy(ctx, role, name); err != nil {
+		return err
 	}
-	(*m)[key] = value
+	return r.change(func(a *account) error {
+		delete(a.Grants, grantKey(role, name))
+		return nil
+	})
 }
+
+// grantKey is the key of an inline policy in account.Grants.
+func grantKey(role, name string) string { return role + "/" + name }
 
 // Assume returns the key of a role for the holder of the access key keyID, if the role's trust
 // policy and an inline policy of the holder's role allow it. Of conditions it knows ArnEquals
@@ -56,7 +66,7 @@ func (r *Roles) Assume(ctx context.Context, keyID, role string) (Key, error) {
 	trusted := allows(r.account.Trust[role], func(s assumption) bool { return s.trusts(caller) })
 	granted := false
 	for key, document := range r.account.Grants {
-		granted = granted || strings.HasPrefix(key, caller+"/") && allows(document, func(s assumption) bool { return s.covers(role) })
+		granted = granted || strings.HasPrefix(key, grantKey(caller, "")) && allows(document, func(s assumption) bool { return s.covers(role) })
 	}
 	r.accountMu.Unlock()
 	if !trusted || !granted {
