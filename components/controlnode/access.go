@@ -83,8 +83,7 @@ func nodePolicy(
 		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow,
 			Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(platform.PrefixTempo, platform.PrefixPyroscope,
-				platform.PrefixArtifacts)}},
+			Condition: iampolicy.UnderPrefixes(platform.PrefixTempo, platform.PrefixPyroscope, platform.PrefixArtifacts),
 		},
 		{
 			Sid: "FindBucket", Effect: iampolicy.Allow,
@@ -165,14 +164,4 @@ func describeClusters(a iampolicy.Account, region string) iampolicy.Statement {
 
 func everyCluster(a iampolicy.Account, region string) []string {
 	return []string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":cluster/*"}
-}
-
-// listablePrefixes returns the values of the condition key s3:prefix that allow
-// listing these prefixes. Clients send a prefix with and without its slash.
-func listablePrefixes(prefixes ...platform.Prefix) []string {
-	var out []string
-	for _, p := range prefixes {
-		out = append(out, p.Name(), string(p)+"*")
-	}
-	return out
 }

@@ -32,7 +32,7 @@ func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.St
 		{
 			// Without it S3 refuses an object that does not exist, in place of saying so.
 			Sid: "ListHistory", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(platform.PrefixHistory, platform.PrefixEMRLogs)}},
+			Condition: iampolicy.UnderPrefixes(platform.PrefixHistory, platform.PrefixEMRLogs),
 		},
 		{
 			Sid: "ReadStepLogs", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: under(platform.PrefixEMRLogs),

@@ -10,9 +10,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// createToolsRole creates the role of the tools' pod, which reads the profiler's tables and does
-// nothing else, and returns its ARN, which is "" without the profiler. The role trusts its account, under the condition that
-// the node's role asks: IAM would store a principal that is a role by the role's id, which
+// createToolsRole creates the role of the tools' pod, which may read the profiler's tables only.
+// It returns the role's ARN, "" without the profiler. The role trusts its account, on condition
+// that the node's role asks: IAM would store a principal that is a role by the role's id, which
 // another role of the same name does not have (IAM User Guide, "AWS JSON policy elements:
 // Principal").
 func (b *builder) createToolsRole(node *iam.Role) (pulumi.StringOutput, error) {
@@ -63,7 +63,7 @@ func readHistory(a iampolicy.Account, region, bucketARN, keyARN string) iampolic
 		},
 		iampolicy.Statement{
 			Sid: "ListHistory", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(platform.PrefixHistory)}},
+			Condition: iampolicy.UnderPrefixes(platform.PrefixHistory),
 		},
 		iampolicy.Statement{
 			Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt"}, Resource: []string{keyARN},

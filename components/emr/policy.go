@@ -59,7 +59,7 @@ func (a *Args) nodePolicy(account iampolicy.Account, bucketARN, keyARN string) i
 	statements := []iampolicy.Statement{
 		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(logs)}},
+			Condition: iampolicy.UnderPrefixes(platform.PrefixArtifacts, logs, platform.PrefixLake),
 		},
 		{
 			Sid: "KnowBucket", Effect: iampolicy.Allow, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"},
@@ -97,7 +97,7 @@ func historyStatements(objects []string, bucketARN string, readable bool) []iamp
 		},
 		{
 			Sid: "HistoryIsNotListed", Effect: iampolicy.Deny, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": {platform.PrefixHistory.Name(), string(platform.PrefixHistory) + "*"}}},
+			Condition: iampolicy.UnderPrefixes(platform.PrefixHistory),
 		},
 	}
 }
@@ -130,14 +130,4 @@ func keyActions(luks bool) []string {
 		actions = append(actions, "kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo")
 	}
 	return actions
-}
-
-// listablePrefixes are the prefixes that a node may list, with and without the
-// slash: file system clients first look up the directory itself.
-func listablePrefixes(logs platform.Prefix) []string {
-	var out []string
-	for _, p := range []platform.Prefix{platform.PrefixArtifacts, logs, platform.PrefixLake} {
-		out = append(out, p.Name(), string(p)+"*")
-	}
-	return out
 }

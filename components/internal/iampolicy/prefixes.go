@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Objects returns the ARNs of all objects under prefixes in S3: s3:// URIs that end with
@@ -15,6 +17,16 @@ func Objects(a Account, uris []string) []string {
 		out = append(out, s3ARN(a, strings.TrimPrefix(uri, "s3://"))+"*")
 	}
 	return out
+}
+
+// UnderPrefixes is the condition that a request lists one of these prefixes. Clients send a
+// prefix with and without its slash: file systems look up the directory itself first.
+func UnderPrefixes(prefixes ...platform.Prefix) Condition {
+	var values []string
+	for _, p := range prefixes {
+		values = append(values, p.Name(), string(p)+"*")
+	}
+	return Condition{"StringLike": {"s3:prefix": values}}
 }
 
 // ListPrefixes returns one statement for each bucket, which allows to list such prefixes
