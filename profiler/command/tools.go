@@ -14,6 +14,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
@@ -124,16 +125,9 @@ func overHTTP(o run.ToolServer, audit io.Writer) (tools.HTTP, error) {
 // what was cached of a source.
 func toolRows(ctx context.Context, config aws.Config, o run.Options, log *progress.Log) (rows tools.Rows, done func() error, err error) {
 	if o.Logs == "" && o.HistoryServer == "" && o.ClusterARN == "" {
-		open := run.Open
-		if o.Tools.Address != "" {
-			open = run.OpenUnwritten // a platform serves before its profiler has run
-		}
-		kept, _, err := open(ctx, config, o)
+		kept, err := openTables(ctx, config, o, log)
 		if err != nil {
 			return nil, nil, err
-		}
-		if exists, err := kept.Exists(ctx); err != nil || !exists { // a server over HTTP goes on: the tables may come, or rights
-			log.Printf("no tables are in %s yet, or they cannot be read (%v)", o.S3OutputPath, err)
 		}
 		return tools.FromLake(kept), func() error { return nil }, nil
 	}
@@ -142,4 +136,24 @@ func toolRows(ctx context.Context, config aws.Config, o run.Options, log *progre
 		return nil, nil, err
 	}
 	return tools.FromSource(ctx, from)
+}
+
+// openTables opens the tables. A platform serves over HTTP before its profiler has run: there, the
+// log says what is missing.
+func openTables(ctx context.Context, config aws.Config, o run.Options, log *progress.Log) (*lake.Lake, error) {
+	if o.Tools.Address == "" {
+		kept, _, err := run.Open(ctx, config, o)
+		return kept, err
+	}
+	kept, _, err := run.OpenUnwritten(ctx, config, o)
+	if err != nil {
+		return nil, err
+	}
+	switch exists, err := kept.Exists(ctx); {
+	case err != nil:
+		log.Printf("the tables in %s cannot be read: %v", o.S3OutputPath, err)
+	case !exists:
+		log.Printf("no tables are in %s yet", o.S3OutputPath)
+	}
+	return kept, nil
 }

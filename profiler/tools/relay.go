@@ -139,24 +139,31 @@ func (r Remote) connect(ctx context.Context, with *http.Client, notify func(*mcp
 	return session, nil
 }
 
-func ignore(*mcp.ProgressNotificationParams) {}
-
 // Count returns how many tools the server has. It proves that a client can use the server.
 func (r Remote) Count(ctx context.Context) (int, error) {
 	with, err := r.newClient()
 	if err != nil {
 		return 0, err
 	}
-	session, err := r.connect(ctx, with, ignore)
+	_, all, err := r.list(ctx, with)
+	return len(all), err
+}
+
+// list returns what the server says of itself, and its tools.
+func (r Remote) list(ctx context.Context, with *http.Client) (*mcp.InitializeResult, []*mcp.Tool, error) {
+	session, err := r.connect(ctx, with, func(*mcp.ProgressNotificationParams) {})
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	defer session.Close()
-	listed, err := session.ListTools(ctx, nil)
-	if err != nil {
-		return 0, fmt.Errorf("list the tools of %s: %w", r.URL, err)
+	var all []*mcp.Tool
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, nil, fmt.Errorf("list the tools of %s: %w", r.URL, err)
+		}
+		all = append(all, tool)
 	}
-	return len(listed.Tools), nil
+	return session.InitializeResult(), all, nil
 }
 
 // Relay serves the tools of the server on standard input and output, until the client is gone or
@@ -170,19 +177,14 @@ func relay(ctx context.Context, r Remote, to mcp.Transport, log io.Writer) error
 	if err != nil {
 		return err
 	}
-	session, err := r.connect(ctx, with, ignore)
+	remote, all, err := r.list(ctx, with)
 	if err != nil {
 		return err
 	}
-	defer session.Close()
-	remote := session.InitializeResult()
 	local := mcp.NewServer(remote.ServerInfo, &mcp.ServerOptions{
 		Instructions: remote.Instructions, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
-	for tool, err := range session.Tools(ctx, nil) {
-		if err != nil {
-			return fmt.Errorf("list the tools of %s: %w", r.URL, err)
-		}
+	for _, tool := range all {
 		local.AddTool(tool, func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return r.call(ctx, with, call)
 		})
