@@ -112,7 +112,7 @@ func TestOutcomesOfApplications(t *testing.T) {
 	}
 	w.step(etl, appID(1))
 	w.step(etl, appID(2), appID(3))
-	failed := w.failed(etl, busyStep)
+	failed := w.failed(etl, "job")
 	require.NoError(t, w.store.SetStepApplications(etl, failed, "10.0.0.5:8032", []string{appID(4)}))
 	w.end(etl, time.Hour)
 	w.run(w.options())
@@ -190,10 +190,8 @@ func TestCausesOfFailedApplications(t *testing.T) {
 // failed adds a step that has failed.
 func (w *world) failed(cluster, name string) string {
 	w.t.Helper()
-	step := w.addStep(cluster, name)
-	for _, state := range []types.StepState{types.StepStateRunning, types.StepStateFailed} {
-		w.moveStep(cluster, step, state)
-	}
+	step := w.addStep(cluster, name, "spark-submit", failingArg)
+	w.stepEnds(cluster, step, types.StepStateFailed)
 	return step
 }
 

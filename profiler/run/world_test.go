@@ -70,12 +70,18 @@ type world struct {
 // busyStep is the name of a step that runs until the end of the test.
 const busyStep = "busy"
 
-// nodes run no step but busyStep.
+// failingArg is the argument of a step that fails.
+const failingArg = "fail"
+
+// nodes complete each step at once, but for busyStep and those with failingArg.
 type nodes struct{ emrapitest.NoNodes }
 
 func (nodes) RunStep(ctx context.Context, _ string, step types.Step) error {
-	if aws.ToString(step.Name) == busyStep {
+	switch {
+	case aws.ToString(step.Name) == busyStep:
 		<-ctx.Done()
+	case slices.Contains(step.Config.Args, failingArg):
+		return &emrapi.StepFailure{}
 	}
 	return nil
 }
@@ -194,9 +200,7 @@ func (w *world) ran(cluster, golden, id string) {
 func (w *world) step(cluster string, ids ...string) string {
 	w.t.Helper()
 	step := w.addStep(cluster, "job")
-	for _, state := range []types.StepState{types.StepStateRunning, types.StepStateCompleted} {
-		w.moveStep(cluster, step, state)
-	}
+	w.stepEnds(cluster, step, types.StepStateCompleted)
 	if len(ids) > 0 {
 		require.NoError(w.t, w.store.SetStepApplications(cluster, step, "10.0.0.5:8032", ids))
 	}
@@ -217,16 +221,18 @@ func (w *world) addStep(cluster, name string, args ...string) string {
 	return steps[0]
 }
 
-// moveStep sets a step's state, unless the server was faster.
-func (w *world) moveStep(cluster, id string, to types.StepState) {
+// stepEnds waits until the server has ended a step, which must end in a state.
+func (w *world) stepEnds(cluster, id string, in types.StepState) {
 	w.t.Helper()
-	err := w.store.SetStepState(cluster, id, to, nil)
-	steps, listed := w.store.Steps(cluster)
-	require.NoError(w.t, listed)
-	at := slices.IndexFunc(steps, func(s types.Step) bool { return *s.Id == id })
-	if state := steps[at].Status.State; state != types.StepStateCompleted {
+	var state types.StepState
+	ended := func(types.Cluster) bool {
+		steps, err := w.store.Steps(cluster)
 		require.NoError(w.t, err)
+		state = steps[slices.IndexFunc(steps, func(s types.Step) bool { return *s.Id == id })].Status.State
+		return emrapi.StepEnded(state)
 	}
+	require.NoError(w.t, w.store.Wait(w.t.Context(), cluster, ended))
+	require.Equal(w.t, in, state)
 }
 
 // busy makes a cluster run a step until the end of the test.
