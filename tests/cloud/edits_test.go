@@ -52,12 +52,13 @@ func restartedServers(before, after map[int]string) []string {
 	return slices.Compact(names)
 }
 
-// servers returns the processes of pods and daemons; shells and probes come and go.
+// servers returns the processes of pods and of Hadoop's daemons. Shells, probes, executors and
+// the Spark History Servers of persistent UIs come and go.
 func (c *cloud) servers(t *testing.T) map[int]string {
 	t.Helper()
 	found := c.processes(t)
 	for pid, line := range found {
-		if !regexp.MustCompile(`-config|--config|-storageDataPath|/java `).MatchString(line) {
+		if !regexp.MustCompile(`-config|--config|-storageDataPath|hadoop\.(yarn|hdfs)\.server`).MatchString(line) {
 			delete(found, pid)
 		}
 	}
