@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/internal/plaintext"
 	"github.com/emr-observatory/emr-observatory/profiler/command"
 )
 
@@ -18,6 +19,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	root := &cobra.Command{Use: "observatory-profiler", SilenceUsage: true, SilenceErrors: true}
+	stderr := plaintext.ForTerminal(os.Stderr)
+	root.SetOut(plaintext.ForTerminal(os.Stdout))
+	root.SetErr(stderr)
 	command.AddTo(root)
-	os.Exit(command.Exit(os.Stderr, root.Name(), root.ExecuteContext(ctx)))
+	os.Exit(command.Exit(stderr, root.Name(), root.ExecuteContext(ctx)))
 }

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/emr-observatory/emr-observatory/internal/plaintext"
 	"github.com/emr-observatory/emr-observatory/profiler/command"
 )
 
@@ -22,7 +23,7 @@ func main() {
 		if errors.As(err, &code) {
 			os.Exit(int(code))
 		}
-		os.Exit(command.Exit(os.Stderr, "observatory", err))
+		os.Exit(command.Exit(plaintext.ForTerminal(os.Stderr), "observatory", err))
 	}
 }
 

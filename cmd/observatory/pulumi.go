@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
+	"github.com/emr-observatory/emr-observatory/internal/plaintext"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 )
 
@@ -34,7 +35,7 @@ func pulumiCommand(s *settings) *cobra.Command {
 			}
 			c := exec.CommandContext(cmd.Context(), "pulumi", args...)
 			c.Dir, c.Env = e.Dir, append(os.Environ(), "PULUMI_STACK="+s.stack)
-			c.Stdin, c.Stdout, c.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
+			c.Stdin, c.Stdout, c.Stderr = os.Stdin, plaintext.Unwrap(cmd.OutOrStdout()), plaintext.Unwrap(cmd.ErrOrStderr())
 			err = c.Run()
 			var exit *exec.ExitError
 			if errors.As(err, &exit) {

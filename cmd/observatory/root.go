@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/internal/plaintext"
 )
 
 // version is the commit that `make build` built.
@@ -41,6 +44,8 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetOut(plaintext.ForTerminal(os.Stdout))
+	root.SetErr(plaintext.ForTerminal(os.Stderr))
 	var s settings
 	root.PersistentFlags().StringVar(&s.state, "state", "", "`folder` of the local cloud (default .state below the project)")
 	root.PersistentFlags().StringVarP(&s.stack, "stack", "s", defaultStack, "stack: Pulumi.<stack>.yaml")

@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"github.com/emr-observatory/emr-observatory/internal/plaintext"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
@@ -23,8 +24,8 @@ type display interface {
 
 // newDisplay returns bars on a terminal, and lines elsewhere.
 func newDisplay(out io.Writer) display {
-	if isTerminal(out) {
-		return newBars(out)
+	if screen := plaintext.Unwrap(out); isTerminal(screen) {
+		return newBars(screen)
 	}
 	return lines{progress.New(out)}
 }
@@ -58,7 +59,7 @@ func newBars(out io.Writer) *bars {
 			mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR), decor.CountersNoUnit("%d of %d", decor.WCSyncSpace)),
 			mpb.AppendDecorators(decor.Elapsed(decor.ET_STYLE_GO)))
 	}
-	return &bars{all: all, log: progress.New(all), clusters: bar("clusters"), applications: bar("applications")}
+	return &bars{all: all, log: progress.New(plaintext.New(all)), clusters: bar("clusters"), applications: bar("applications")}
 }
 
 func (b *bars) Printf(format string, args ...any) { b.log.Printf("%s", fmt.Sprintf(format, args...)) }

@@ -25,8 +25,8 @@ func layers() []layer {
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
 		"examples/jobs",
 		"internal/basicauth",
-		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
-		"internal/stepcause", "internal/steplog",
+		"internal/engine", "internal/local", "internal/plaintext", "internal/poll", "internal/processes", "internal/progress",
+		"internal/rehearsal", "internal/bench", "internal/stepcause", "internal/steplog",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{
@@ -41,6 +41,7 @@ func layers() []layer {
 		{folder: "internal/stepcause", strict: true, pure: true},
 		{folder: "internal/steplog", strict: true, pure: true, imports: []string{"internal/stepcause", "platform"}},
 		{folder: "internal/processes", imports: []string{"localcloud"}},
+		{folder: "internal/plaintext", strict: true, pure: true},
 		{folder: "internal/progress", strict: true, pure: true},
 		{folder: "internal/testenv", strict: true, pure: true, imports: []string{"internal/poll"}},
 		{folder: "internal/browser", strict: true, pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain"}},
@@ -51,7 +52,8 @@ func layers() []layer {
 		{folder: "eventlog", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"eventlog", "platform"}},
 		{folder: "profiler", pure: true, imports: []string{
-			"internal/basicauth", "internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "report", "rules", "platform",
+			"internal/basicauth", "internal/plaintext", "internal/poll", "internal/progress", "internal/steplog",
+			"eventlog", "phases", "report", "rules", "platform",
 		}},
 		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"internal/basicauth", "platform"}},
 		{folder: "report", pure: true, imports: []string{"rules", "platform"}},
@@ -86,7 +88,7 @@ func layers() []layer {
 		{folder: "examples/consumer", imports: []string{"observe/pulumiemr", "stacks/outputs"}},
 		{folder: "examples/jobs", pure: true},
 		{folder: "cmd/observatory-control", pure: true, imports: []string{"internal/basicauth", "redelivery", "status", "tempowal", "platform"}},
-		{folder: "cmd/observatory-profiler", pure: true, imports: []string{"profiler", "internal/progress", "platform"}},
+		{folder: "cmd/observatory-profiler", pure: true, imports: []string{"profiler", "internal/plaintext", "internal/progress", "platform"}},
 		{folder: "cmd", imports: everything},
 		{folder: ".", imports: []string{"stacks"}},
 	}
