@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"golang.org/x/time/rate"
-
-	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
@@ -29,6 +26,10 @@ const (
 
 	firstRetry   = 20 * time.Second
 	slowestRetry = 10 * time.Minute // also of what EMR does not describe
+
+	// maxUnlisted is of how many clusters that EMR does not list telemetry is shown under their
+	// ids: Spark on a laptop, or clusters of another account. A job can make up any number.
+	maxUnlisted = 50
 )
 
 // EMRCluster is what EMR says of a cluster.
@@ -65,16 +66,19 @@ type ClusterReader struct {
 	describes *rate.Limiter
 	bootstrap *rate.Limiter
 
-	mu   sync.Mutex
-	seen map[string]clusterReading
-	own  ownClusters
+	mu    sync.Mutex
+	seen  map[string]clusterReading
+	other int // ids that EMR does not list, beyond maxUnlisted
+
+	listing clusterListing // only Refresh uses it
 }
 
 // clusterReading is EMR's last answer about a cluster.
 type clusterReading struct {
-	cluster EMRCluster // its Name is "" before the first answer
-	reports bool
-	next    time.Time // when EMR is asked again
+	cluster  EMRCluster // its Name is "" before the first answer
+	reports  bool
+	unlisted bool      // EMR lists no such cluster, and is not asked about it
+	next     time.Time // when EMR is asked again
 
 	failures int // in a row
 	failure  error
@@ -88,11 +92,9 @@ func NewClusterReader(client *emr.Client, config Config) *ClusterReader {
 	}
 }
 
-// Known returns what EMR said of a cluster last; false before its first answer.
+// Known returns what EMR said of a cluster last; false before its first answer, and of ids
+// beyond maxUnlisted.
 func (r *ClusterReader) Known(id string) (EMRCluster, bool) {
-	if !platform.IsClusterID(id) {
-		return EMRCluster{ID: id, Name: id, Unknown: fmt.Sprintf("%q is no id of an EMR cluster", id)}, true
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept := r.seen[id]
@@ -113,16 +115,35 @@ func (r *ClusterReader) Observed() []EMRCluster {
 	return out
 }
 
+// Lists reports whether EMR has listed or described a cluster: whether its id is more than a
+// word that a sender chose.
+func (r *ClusterReader) Lists(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, found := r.seen[id]
+	return found && !kept.unlisted
+}
+
+// Unlisted returns how many ids of the last Refresh are of no cluster that EMR lists, and not
+// among those that Known and Observed return.
+func (r *ClusterReader) Unlisted() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.other
+}
+
 // Refresh asks EMR about the clusters that report and the stack's own, as far as its
 // last answers are too old, and forgets all others. It asks about as many as the limit
-// allows at once, the ones with the oldest answers first. It returns what EMR did not
-// answer. One round runs at a time.
+// allows at once, the ones with the oldest answers first. It asks about no cluster that
+// EMR does not list: any sender can make up ids, and EMR's quota is the account's. It
+// returns what EMR did not answer. One round runs at a time.
 func (r *ClusterReader) Refresh(ctx context.Context, reporting []string, now time.Time) []error {
 	var errs []error
-	readings, err := r.current(ctx, reporting, now)
+	listed, err := r.list(ctx, reporting, now)
 	if err != nil {
 		errs = append(errs, err)
 	}
+	readings, other := r.current(listed, reporting)
 	byAge := slices.SortedFunc(maps.Keys(readings), func(a, b string) int {
 		return cmp.Or(readings[a].next.Compare(readings[b].next), strings.Compare(a, b))
 	})
@@ -130,7 +151,7 @@ func (r *ClusterReader) Refresh(ctx context.Context, reporting []string, now tim
 	r.addBootstraps(ctx, readings, byAge, now)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen = readings
+	r.seen, r.other = readings, other
 	for _, id := range slices.Sorted(maps.Keys(readings)) {
 		if err := readings[id].failure; err != nil {
 			errs = append(errs, err)
@@ -139,27 +160,58 @@ func (r *ClusterReader) Refresh(ctx context.Context, reporting []string, now tim
 	return errs
 }
 
-// current returns the last answers about the clusters that report and those that may be
-// the stack's own.
-func (r *ClusterReader) current(ctx context.Context, reporting []string, now time.Time) (map[string]clusterReading, error) {
-	listed, err := r.listOwn(ctx, now)
+// current returns the last answers about the clusters that report and those that may be the
+// stack's own, and how many ids were left out. Of ids that EMR does not list it keeps
+// maxUnlisted, those first that it kept before. What EMR described once needs no listing: it
+// lists nothing that ended long ago. Without any listing nothing is told apart, and it returns
+// what there was.
+func (r *ClusterReader) current(listed map[string]string, reporting []string) (readings map[string]clusterReading, other int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	readings := map[string]clusterReading{}
-	for _, id := range slices.Concat(listed, reporting) {
-		if platform.IsClusterID(id) {
-			kept := r.seen[id]
-			kept.reports = slices.Contains(reporting, id)
-			readings[id] = kept
+	if listed == nil {
+		return maps.Clone(r.seen), r.other
+	}
+	readings = map[string]clusterReading{}
+	for id, name := range listed {
+		if r.hasOwnName(name) {
+			readings[id] = r.seen[id].of(false)
 		}
 	}
-	return readings, err
+	var before, since []string // unlisted
+	for _, id := range reporting {
+		_, lists := listed[id]
+		switch kept := r.seen[id]; {
+		case lists || kept.cluster.State != "":
+			readings[id] = kept.of(true)
+		case kept.unlisted:
+			before = append(before, id)
+		default:
+			since = append(since, id)
+		}
+	}
+	unlisted := slices.Concat(before, since)
+	kept := min(len(unlisted), maxUnlisted)
+	for _, id := range unlisted[:kept] {
+		readings[id] = clusterReading{
+			cluster: EMRCluster{ID: id, Name: id, Unknown: "EMR lists no such cluster"}, reports: true, unlisted: true,
+		}
+	}
+	return readings, len(unlisted) - kept
+}
+
+// of returns the reading of a cluster that EMR lists.
+func (kept clusterReading) of(reports bool) clusterReading {
+	if kept.unlisted {
+		kept = clusterReading{} // until now
+	}
+	kept.reports = reports
+	return kept
 }
 
 func (r *ClusterReader) describeAll(ctx context.Context, readings map[string]clusterReading, ids []string, now time.Time) {
 	for _, id := range ids {
 		kept := readings[id]
-		if kept.cluster.Final() || now.Before(kept.next) {
+		if kept.unlisted || kept.cluster.Final() || now.Before(kept.next) {
 			continue
 		}
 		if ctx.Err() != nil || !r.describes.Allow() {

@@ -64,6 +64,25 @@ const (
 	BootstrapUnknown  BootstrapResult = "no report"
 )
 
+// withoutUnlisted leaves out the nodes of clusters whose ids EMR does not list, but for some
+// (maxUnlisted), and says so. Before EMR's first answer it leaves out none.
+func (s Source) withoutUnlisted(nodes []Node) ([]Node, []string) {
+	if s.Clusters == nil || s.Clusters.Unlisted() == 0 {
+		return nodes, nil
+	}
+	kept := slices.DeleteFunc(nodes, func(n Node) bool {
+		_, known := s.Clusters.Known(n.Cluster)
+		return n.Role != platform.RoleControl && !known && !s.Clusters.Lists(n.Cluster)
+	})
+	return kept, []string{fmt.Sprintf("%d more cluster ids, which EMR does not list, send telemetry: find who made them up, by the hosts in %s",
+		s.Clusters.Unlisted(), platform.MetricHostSeen)}
+}
+
+// listed returns those of clusters whose steps EMR is asked for.
+func (s Source) listed(clusters []Cluster) []Cluster {
+	return slices.DeleteFunc(slices.Clone(clusters), func(c Cluster) bool { return s.Clusters != nil && !s.Clusters.Lists(c.ID) })
+}
+
 // clusters returns the clusters of nodes, and those that EMR says more of, by name; of
 // one name the cluster that runs first.
 func (s Source) clusters(nodes []Node, now time.Time) []Cluster {

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -80,7 +81,7 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 			Bootstrap: status.BootstrapCurrent,
 		},
 		{
-			ID: "j-LOST", Name: "j-LOST", Reason: "InvalidRequestException: Cluster id 'j-LOST' is not valid.", Nodes: master,
+			ID: "j-LOST", Name: "j-LOST", Reason: "EMR lists no such cluster", Nodes: master,
 			Bootstrap: status.BootstrapNotKnown,
 		},
 	}, read.Clusters)
@@ -106,4 +107,31 @@ func addStep(t *testing.T, store *emrapi.Store, cluster, name string) {
 		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar")},
 	})
 	require.NoError(t, err)
+}
+
+// A job that makes up clusters fills no page with them: some are shown, and the rest are counted.
+func TestForgedClustersAreCounted(t *testing.T) {
+	metrics := storetest.DefaultMetrics(t)
+	store, err := emrapi.Open(t.TempDir())
+	require.NoError(t, err)
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
+	require.NoError(t, err)
+	t.Cleanup(api.Close)
+	genuine := putCluster(t, store, "etl", "dev")
+	forged := make([]string, 60)
+	for n := range forged {
+		forged[n] = fmt.Sprintf("j-%013d", n)
+	}
+	seen(t, metrics, append(forged, genuine)...)
+	from := source(t, config(t, metrics))
+	client := clientOf(t, api)
+	from.Clusters, from.Steps = status.NewClusterReader(client, from.Config), status.NewStepReader(client, status.Tracing{})
+	addStep(t, store, genuine, "daily")
+	require.Empty(t, from.Clusters.Refresh(t.Context(), append(forged, genuine), time.Now()))
+	read := from.Read(t.Context())
+	require.Len(t, read.Clusters, 51)
+	require.Len(t, read.Nodes, 51)
+	require.Len(t, read.Steps, 1, "the steps of the one cluster are read")
+	require.Contains(t, strings.Join(read.Problems, "\n"), "10 more cluster ids, which EMR does not list, send telemetry")
+	require.NotContains(t, strings.Join(read.Problems, "\n"), "are not read yet")
 }

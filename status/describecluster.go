@@ -76,8 +76,12 @@ func (r *ClusterReader) newCluster(id string, c types.Cluster) EMRCluster {
 // isOwn reports whether the stack started a cluster. Those of others may have its tags, but
 // names of their own.
 func (r *ClusterReader) isOwn(name string, tags map[string]string) bool {
-	return r.config.Stack != "" && strings.HasPrefix(name, platform.ClusterNamePrefix(r.config.Stack)) &&
-		len(platform.MissingTags(tags, platform.StackTags(r.config.Stack))) == 0
+	return r.hasOwnName(name) && len(platform.MissingTags(tags, platform.StackTags(r.config.Stack))) == 0
+}
+
+// hasOwnName reports whether a name is one that the stack gives to clusters.
+func (r *ClusterReader) hasOwnName(name string) bool {
+	return r.config.Stack != "" && strings.HasPrefix(name, platform.ClusterNamePrefix(r.config.Stack))
 }
 
 // unread says why the profiler does not read a cluster's history; "" if it lacks no tag.
@@ -120,68 +124,73 @@ func (r *ClusterReader) hashOf(args []string) string {
 }
 
 const (
-	// ownAge is how old the list of the stack's own clusters may be. A cluster that
-	// never reports is found by it alone.
-	ownAge = 2 * time.Minute
+	// listAge is how old the list of clusters may be. A cluster of the stack that never reports
+	// is found by it alone. relistAge is how old it may be where a cluster reports that it lacks.
+	listAge   = 2 * time.Minute
+	relistAge = 30 * time.Second
 
 	// endedFor is how long a cluster that has ended is listed.
 	endedFor = 24 * time.Hour
 
-	maxClusterPages = 4 // of 50 clusters; the account may have more, of others
+	maxClusterPages = 20 // of those that run, and of those that ended
+	clustersPerPage = 50 // EMR API Reference, ListClusters
 )
 
-// ownClusters are the clusters that EMR last listed under names of the stack.
-type ownClusters struct {
-	next time.Time // when EMR is asked again
-	ids  []string
-	err  error
+// clusterListing is what EMR last listed.
+type clusterListing struct {
+	at    time.Time
+	names map[string]string // by id; nil before the first answer
+	err   error
 }
 
-// listOwn returns the ids of the clusters whose names say that they are the stack's
-// own: those that run, and those that ended lately. EMR lists no tags, so each counts as
-// own only once it is described.
-func (r *ClusterReader) listOwn(ctx context.Context, now time.Time) ([]string, error) {
-	if r.config.Stack == "" || now.Before(r.own.next) {
-		return r.own.ids, r.own.err
+// list returns the names of the clusters that EMR lists, by id: those that run, and those that
+// were started lately. It asks again after listAge, and sooner if another id reports. It returns
+// an older listing with an error; EMR lists no tags, so each of the stack's own clusters counts
+// as such only once it is described.
+func (r *ClusterReader) list(ctx context.Context, reporting []string, now time.Time) (map[string]string, error) {
+	age := listAge
+	if slices.ContainsFunc(reporting, func(id string) bool { return r.listing.names[id] == "" && platform.IsClusterID(id) && !r.Lists(id) }) {
+		age = relistAge
 	}
-	r.own.next = now.Add(ownAge)
-	running, err := r.listNamed(ctx, &emr.ListClustersInput{ClusterStates: []types.ClusterState{
+	if now.Before(r.listing.at.Add(age)) {
+		return r.listing.names, r.listing.err
+	}
+	r.listing.at = now
+	names := map[string]string{}
+	err := r.addListed(ctx, names, &emr.ListClustersInput{ClusterStates: []types.ClusterState{
 		types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting,
 		types.ClusterStateTerminating,
 	}})
 	if err == nil {
-		var ended []string
-		ended, err = r.listNamed(ctx, &emr.ListClustersInput{
+		err = r.addListed(ctx, names, &emr.ListClustersInput{
 			ClusterStates: []types.ClusterState{types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors},
 			CreatedAfter:  aws.Time(now.Add(-endedFor)),
 		})
-		running = append(running, ended...)
 	}
-	if r.own.err = err; err == nil {
-		r.own.ids = running
+	if r.listing.err = err; err == nil || errors.Is(err, errMoreClusters) {
+		r.listing.names = names
 	}
-	return r.own.ids, r.own.err
+	return r.listing.names, err
 }
 
-func (r *ClusterReader) listNamed(ctx context.Context, input *emr.ListClustersInput) ([]string, error) {
+// addListed adds the names of the clusters that EMR lists.
+func (r *ClusterReader) addListed(ctx context.Context, names map[string]string, input *emr.ListClustersInput) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	var ids []string
 	pages := emr.NewListClustersPaginator(r.client, input)
-	for range maxClusterPages {
-		if !pages.HasMorePages() {
-			break
+	for page := 0; pages.HasMorePages(); page++ {
+		if page == maxClusterPages {
+			return errMoreClusters
 		}
-		page, err := pages.NextPage(ctx)
+		listed, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("list the stack's clusters: %w", withoutRequest(err))
+			return fmt.Errorf("list the clusters: %w", withoutRequest(err))
 		}
-		for _, found := range page.Clusters {
-			if strings.HasPrefix(aws.ToString(found.Name), platform.ClusterNamePrefix(r.config.Stack)) {
-				ids = append(ids, aws.ToString(found.Id))
-			}
+		for _, found := range listed.Clusters {
+			names[aws.ToString(found.Id)] = cmp.Or(aws.ToString(found.Name), aws.ToString(found.Id))
 		}
 	}
-	slices.Sort(ids)
-	return ids, nil
+	return nil
 }
+
+var errMoreClusters = fmt.Errorf("EMR lists more than %d clusters: the others have their ids for names", maxClusterPages*clustersPerPage)

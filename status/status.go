@@ -131,12 +131,13 @@ func (s Source) Read(ctx context.Context) Status {
 			read.Problems = append(read.Problems, err.Error())
 			return
 		}
+		nodes, unlisted := s.withoutUnlisted(nodes)
 		clusters := s.clusters(nodes, time.Now())
-		steps, problems := s.readSteps(ctx, clusters)
+		steps, problems := s.readSteps(ctx, s.listed(clusters))
 		lock.Lock()
 		defer lock.Unlock()
 		read.Nodes, read.Clusters, read.Steps = nodes, clusters, steps
-		read.Problems = append(read.Problems, problems...)
+		read.Problems = append(read.Problems, slices.Concat(unlisted, problems)...)
 	})
 	requests.Go(func() {
 		history, err := s.history(ctx)

@@ -1,6 +1,7 @@
 package clustertelemetry_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -56,8 +57,8 @@ func TestClustersWithoutAName(t *testing.T) {
 	r, _ := w.recorder(t)
 	now := time.Now()
 	r.Round(t.Context(), now)
-	require.Equal(t, map[string][]string{"spark-on-a-laptop": {"spark-on-a-laptop  "}}, w.infos(t))
-	require.Contains(t, strings.Join(r.Problems(), "\n"), "describe cluster "+known+": ThrottlingException: Rate exceeded")
+	require.Empty(t, w.infos(t), "nothing was listed yet")
+	require.Contains(t, strings.Join(r.Problems(), "\n"), "list the clusters: ThrottlingException: Rate exceeded")
 
 	w.refuse = nil
 	r.Round(t.Context(), now.Add(2*time.Minute))
@@ -80,6 +81,47 @@ func TestClustersWithoutAName(t *testing.T) {
 	cluster, read := source.Clusters.Known(secret)
 	require.True(t, read)
 	require.Contains(t, cluster.Unknown, "elasticmapreduce:DescribeCluster")
+}
+
+// A job that makes up ids costs EMR's quota nothing and hides no cluster: EMR is asked about none
+// of them, some are shown under their ids, and the others are counted.
+func TestForgedClusterIDs(t *testing.T) {
+	w := newWorld(t)
+	w.reports(t, "j-LAPTOP")
+	r, source := w.recorder(t)
+	now := time.Now()
+	r.Round(t.Context(), now)
+	for n := range 300 {
+		w.reports(t, fmt.Sprintf("j-%013d", n)) // before those of EMR, in their order
+	}
+	first := w.cluster(t, "etl")
+	w.reports(t, first)
+	w.requests()
+	for range 6 { // two minutes
+		now = now.Add(recording.Interval)
+		r.Round(t.Context(), now)
+	}
+	require.Empty(t, r.Problems())
+	asked := w.requests()
+	require.LessOrEqual(t, asked["DescribeCluster"], 3, "one cluster, once a minute")
+	require.LessOrEqual(t, asked["ListClusters"], 2*4, "two each 30 s: an id may be of a cluster that has just started")
+	infos := w.infos(t)
+	require.Equal(t, []string{"etl emr-7.13.0 STARTING"}, infos[first])
+	require.Equal(t, []string{"j-LAPTOP  "}, infos["j-LAPTOP"], "what was shown before stays")
+	require.Len(t, infos, 51)
+	require.Equal(t, 251, source.Clusters.Unlisted())
+	require.True(t, source.Clusters.Lists(first))
+	require.False(t, source.Clusters.Lists("j-LAPTOP"))
+	_, known := source.Clusters.Known("j-0000000000299")
+	require.False(t, known)
+
+	late := w.cluster(t, "started since")
+	w.reports(t, late)
+	for range 3 {
+		now = now.Add(recording.Interval)
+		r.Round(t.Context(), now)
+	}
+	require.Equal(t, []string{"started since emr-7.13.0 STARTING"}, w.infos(t)[late], "within a minute")
 }
 
 // A failure is repeated less and less often, and the last answer stands meanwhile.

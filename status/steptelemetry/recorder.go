@@ -116,7 +116,7 @@ func (r *Recorder) observe(ctx context.Context, now time.Time) error {
 	}
 	masters := map[string][]string{}
 	for _, node := range nodes {
-		if node.Role == platform.RoleControl || !platform.IsClusterID(node.Cluster) {
+		if node.Role == platform.RoleControl || !r.lists(node.Cluster) {
 			continue
 		}
 		hosts := masters[node.Cluster]
@@ -145,6 +145,13 @@ func (r *Recorder) observe(ctx context.Context, now time.Time) error {
 	}
 	maps.DeleteFunc(r.positions, func(_ string, at position) bool { return at.Seen.Before(now.Add(-forgetAfter)) })
 	return nil
+}
+
+// lists reports whether EMR is asked about a cluster's steps: anybody can send telemetry of ids
+// that are no cluster's, and EMR's quota is the account's. A cluster that starts waits for EMR's
+// next listing.
+func (r *Recorder) lists(id string) bool {
+	return platform.IsClusterID(id) && (r.source.Clusters == nil || r.source.Clusters.Lists(id))
 }
 
 // record sends what has ended, and remembers what has not. What cannot be sent is read
