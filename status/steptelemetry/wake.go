@@ -40,6 +40,9 @@ func (r *Recorder) addStepless(ctx context.Context) error {
 	}
 	seen := map[string]bool{}
 	for cluster, ids := range ended {
+		if !r.lists(cluster) {
+			continue
+		}
 		for _, id := range ids {
 			if seen[id] = true; !r.stepless[id] {
 				r.addUnread(cluster, []string{id})
