@@ -11,6 +11,10 @@ import (
 // ScrapeFile is VictoriaMetrics' scrape configuration in ConfigDir.
 const ScrapeFile = "scrape.yaml"
 
+// deleteKeyFile is the file in VictoriaMetrics' DataDir whose content is the authKey for deleting
+// series. Who may run commands in the pod may write it, to delete, and removes it afterwards.
+const deleteKeyFile = "delete.key"
+
 // ControlMetrics returns regular expressions for the names that are kept of the
 // control node's servers' own metrics.
 func ControlMetrics(workloads platform.WorkloadTable) []string {
@@ -74,6 +78,9 @@ func VictoriaMetrics(r platform.WorkloadRecord, s Settings) (Config, error) {
 			keepAlive,
 			fmt.Sprintf("-memory.allowedBytes=%dMiB", percentOf(r, 60)),
 			"-loggerFormat=json",
+			// Grafana passes on what anybody in it asks of VictoriaMetrics. Without its file the
+			// key is a random one (lib/flagutil, Password.Set), and nothing can be deleted.
+			"-deleteAuthKey=file://" + path.Join(DataDir, deleteKeyFile),
 		},
 		Files: files,
 	}, nil
