@@ -183,7 +183,7 @@ func TestMachinesBehaveLikeInstances(t *testing.T) {
 
 	conn, err := net.Dial("tcp", l.Addr().String())
 	require.NoError(t, err, "an inherited listener is forwarded into the region")
-	_, err = conn.Write([]byte("GET /hostname HTTP/1.0\r\n\r\n"))
+	_, err = conn.Write([]byte("GET /hostname HTTP/1.0\r\nHost: localhost\r\n\r\n"))
 	require.NoError(t, err)
 	buf := make([]byte, 4096)
 	n, err := conn.Read(buf)

@@ -13,11 +13,20 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/loopback"
 )
 
 // listenersEnv names the listening sockets that a spawned region inherits, as
 // "name=descriptor,…".
 const listenersEnv = "OBSERVATORY_REGION_LISTENERS"
+
+// userEnv names the user of the host who may connect to the listeners, and tableName is the prefix
+// of the tables of sockets that tell users apart (loopback.Sockets).
+const (
+	userEnv   = "OBSERVATORY_REGION_USER"
+	tableName = "sockets"
+)
 
 // readyName is the inherited pipe to which a region writes upWord once it is up.
 const (
@@ -54,12 +63,19 @@ func Spawn(machined string, argv []string, listeners map[string]net.Listener, lo
 	if err != nil {
 		return 0, err
 	}
+	tables, err := loopback.Sockets()
+	if err != nil {
+		return 0, fmt.Errorf("start the region: %w", err)
+	}
+	for i, table := range tables {
+		files, names = append(files, table), append(names, tableName+strconv.Itoa(i))
+	}
 	files, names = append(files, readyW), append(names, readyName)
 	for i := range names {
 		names[i] += "=" + strconv.Itoa(firstDescriptor+i)
 	}
 	cmd := exec.Command(machined, append([]string{"init", strconv.Itoa(len(files))}, argv...)...)
-	cmd.Env = append(os.Environ(), listenersEnv+"="+strings.Join(names, ","))
+	cmd.Env = append(os.Environ(), listenersEnv+"="+strings.Join(names, ","), userEnv+"="+strconv.Itoa(os.Getuid()))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = files
 	cmd.SysProcAttr = namespaceAttributes()
@@ -152,10 +168,12 @@ func SingleUID() bool {
 }
 
 // Inherited returns the listeners that Spawn passed on, by name, and reportUp, which
-// reports to Spawn that the region is up.
+// reports to Spawn that the region is up. The listeners accept the user who called Spawn, and
+// requests to this machine (package loopback).
 func Inherited() (listeners map[string]net.Listener, reportUp func() error, err error) {
 	listeners = map[string]net.Listener{}
 	var ready *os.File
+	var tables []*os.File
 	for _, pair := range strings.Split(os.Getenv(listenersEnv), ",") {
 		name, fd, ok := strings.Cut(pair, "=")
 		if !ok {
@@ -171,6 +189,10 @@ func Inherited() (listeners map[string]net.Listener, reportUp func() error, err 
 			ready = f
 			continue
 		}
+		if strings.HasPrefix(name, tableName) {
+			tables = append(tables, f)
+			continue
+		}
 		l, err := net.FileListener(f)
 		if err != nil {
 			return nil, nil, fmt.Errorf("inherited listener %s: %w", name, err)
@@ -180,6 +202,14 @@ func Inherited() (listeners map[string]net.Listener, reportUp func() error, err 
 	}
 	if ready == nil {
 		return nil, nil, fmt.Errorf("%s is not set: this command is started by `observatory up`", listenersEnv)
+	}
+	user, err := strconv.Atoi(os.Getenv(userEnv))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %q: must be the id of a user", userEnv, os.Getenv(userEnv))
+	}
+	guard := loopback.New(user, tables)
+	for name, l := range listeners {
+		listeners[name] = guard.Listen(l)
 	}
 	return listeners, func() error {
 		defer ready.Close()
