@@ -19,7 +19,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/forwarder"
-	"github.com/emr-observatory/emr-observatory/localcloud/iamapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/internet"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
@@ -106,7 +105,7 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 		case ServiceEMR:
 			go c.serve(listeners[name], api)
 		case ServiceIAM:
-			go c.serve(listeners[name], &iamapi.Server{Roles: c.objects.Roles, AccountID: AccountID, Log: c.log})
+			go c.serve(listeners[name], c.iamAPI())
 		case ServiceAppUI:
 			if err := c.serveUIs(listeners[name]); err != nil {
 				return err
@@ -199,24 +198,6 @@ func (c *cloud) newEC2() *ec2.Service {
 		},
 		Credentials: c.roleCredentials, PrepareCLI: applications.WriteCLI, Map: c.internet.Map, Log: c.log,
 	}
-}
-
-// serveAPIs serves the APIs of EMR, Systems Manager and STS inside the region, and what
-// stands in for Grafana. It returns EMR's.
-func (c *cloud) serveAPIs() (http.Handler, error) {
-	api, err := emrapi.New(c.store, c.clusters, c.log, emrapi.Options{UIs: c.clusters.UIs, SeesProfile: c.seesProfile})
-	if err != nil {
-		return nil, err
-	}
-	sts := &iamapi.STS{Roles: c.objects.Roles, Log: c.log}
-	for port, handler := range map[platform.Port]http.Handler{portEMR: api, portSSM: c.ec2.Parameters(), portSTS: sts} {
-		l, err := net.Listen("tcp", serviceAddress(port))
-		if err != nil {
-			return nil, err
-		}
-		go c.serve(l, handler)
-	}
-	return api, c.serveGrafana()
 }
 
 // connectTimeout is how long providers try to connect to the control node. The

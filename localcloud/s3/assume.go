@@ -77,14 +77,26 @@ func (r *Roles) Assume(ctx context.Context, keyID, role string) (Key, error) {
 
 // holder returns the role whose access key has an id, or "".
 func (r *Roles) holder(keyID string) string {
+	role, _ := r.find(keyID)
+	return role
+}
+
+// Secret returns the secret of a role's access key, false if no role has the key.
+func (r *Roles) Secret(keyID string) (string, bool) {
+	role, key := r.find(keyID)
+	return key.Secret, role != ""
+}
+
+// find returns the role of an access key, "" if there is none.
+func (r *Roles) find(keyID string) (string, Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for role, key := range r.keys {
 		if key.ID == keyID {
-			return role
+			return role, key
 		}
 	}
-	return ""
+	return "", Key{}
 }
 
 // assumption is a statement about who may assume what.
