@@ -39,6 +39,7 @@ const (
 	TempoGossip          Port = 7946 // its own rings, loopback
 	TempoOTLPHTTP        Port = 4321
 	Redelivery           Port = 4319 // between the control node's collector and its stores
+	ProfileIntake        Port = 4041 // Pyroscope for the nodes, which reach it on Pyroscope's own port
 	Profiler             Port = 4322 // metrics and the last run
 	YACE                 Port = 5000
 	Grafana              Port = 3000

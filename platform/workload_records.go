@@ -97,6 +97,7 @@ func stores() WorkloadTable {
 			Image:      Image{Repository: "docker.io/grafana/pyroscope", Tag: "1.21.1"},
 			Executable: "/usr/bin/pyroscope",
 			Ports:      []WorkloadPort{{"http", Pyroscope, true}},
+			Door:       WorkloadDoor{WorkloadRedelivery, ProfileIntake},
 			Ready:      Readiness{Path: "/ready"}, OperatorPort: Pyroscope, Page: WebPage{"profiles (Pyroscope)", "/"},
 			Metrics: OwnMetrics{Pyroscope, []string{
 				"pyroscope_distributor_received_(compressed_bytes|samples).*",
@@ -128,7 +129,7 @@ func others() WorkloadTable {
 		},
 		{
 			Name: WorkloadRedelivery, AWSRole: true, OwnBinary: BinaryControl, User: userServer, MemoryMiB: 256, Image: imageOwn(),
-			Ports:   []WorkloadPort{{"http", Redelivery, false}},
+			Ports:   []WorkloadPort{{"http", Redelivery, false}, {"profiles", ProfileIntake, false}},
 			Ready:   Readiness{Path: HealthPath},
 			Metrics: OwnMetrics{Redelivery, []string{"observatory_redelivery_.*"}},
 		},

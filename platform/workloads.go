@@ -13,6 +13,8 @@ const (
 	ToolsPath = "/mcp"
 	// StatusApplicationsPath is below which it has the pages of applications, by their ids.
 	StatusApplicationsPath = StatusPath + "/applications"
+	// ProfileIngestPath is where Pyroscope takes profiles, and all that nodes reach of it.
+	ProfileIngestPath = "/ingest"
 )
 
 // Workload is a Kubernetes workload on the control node: its name is its
@@ -62,6 +64,10 @@ type WorkloadRecord struct {
 	// connects to.
 	Ports []WorkloadPort
 
+	// Door serves the port on the control node's address in the workload's place, and decides
+	// what reaches the workload. Its zero value is none.
+	Door WorkloadDoor
+
 	// Endpoint is where the workload serves; 0 = the first port.
 	Endpoint Port
 	TLS      bool // Endpoint serves HTTPS
@@ -96,6 +102,12 @@ type WorkloadPort struct {
 	Name   string // at most 15 characters
 	Number Port
 	Node   bool // open on the control node's own address too
+}
+
+// WorkloadDoor is a port of another workload's pods.
+type WorkloadDoor struct {
+	Workload Workload
+	Port     Port
 }
 
 // Readiness is where a server reports that it is ready, over HTTP.
@@ -223,6 +235,10 @@ func (t WorkloadTable) OperatorPorts() map[Workload]Port {
 	}
 	return ports
 }
+
+// MaxProfileMiB is the largest profile that is taken: a busy executor's JFR recording exceeds
+// Pyroscope's default of 4 MiB.
+const MaxProfileMiB = 32
 
 // ClusterConfigMap is the ConfigMap whose keys Config* every workload gets as
 // environment. Tempo and Pyroscope expand ${S3_BUCKET} and ${AWS_REGION} in

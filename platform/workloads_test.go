@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +30,14 @@ func TestWorkloadRecordsAreConsistent(t *testing.T) {
 				require.GreaterOrEqual(t, p.Number, platform.ControlNodePortFirst, r.Name)
 				require.LessOrEqual(t, p.Number, platform.ControlNodePortLast, r.Name)
 			}
+		}
+		if r.Door != (platform.WorkloadDoor{}) {
+			door, err := platform.Workloads().Get(r.Door.Workload)
+			require.NoError(t, err)
+			opens := func(p platform.WorkloadPort) bool { return p.Number == r.Door.Port }
+			require.True(t, slices.ContainsFunc(door.Ports, opens), "%s: its door is no port of %s", r.Name, door.Name)
+			onNode := slices.DeleteFunc(slices.Clone(r.Ports), func(p platform.WorkloadPort) bool { return !p.Node })
+			require.Len(t, onNode, 1, "%s: a door has one port", r.Name)
 		}
 		used := []platform.Port{r.EndpointPort(), r.ReadyPort(), r.Metrics.Port, r.OperatorPort}
 		if r.Intake != nil {

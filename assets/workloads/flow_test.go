@@ -172,6 +172,13 @@ func TestSignalsReachTheirStores(t *testing.T) {
 	})
 	t.Run("profile", func(*testing.T) { l.profile(now) })
 	t.Run("own metrics", ownMetrics)
+	t.Run("nobody deletes metrics", func(t *testing.T) {
+		const series = "http://victoria-metrics:8428/api/v1/admin/tsdb/delete_series?match[]=lab_beats_total"
+		for _, key := range []string{"", "&authKey="} {
+			status, body := request("POST", series+key, "", "")
+			require.Equal(t, http.StatusUnauthorized, status, body)
+		}
+	})
 	t.Run("S3 holds nothing else", func(t *testing.T) {
 		for _, key := range l.objects() {
 			require.Regexp(t, `^(tempo|pyroscope)/`, key)
@@ -179,21 +186,25 @@ func TestSignalsReachTheirStores(t *testing.T) {
 	})
 }
 
-// profile pushes a profile as the launcher does and stops Pyroscope, which must
-// upload it to S3 before it exits.
+// profile pushes a profile as the launcher does, through the relay, which lets nothing else
+// through, and stops Pyroscope, which must upload it to S3 before it exits.
 func (l *lab) profile(now time.Time) {
 	q := url.Values{
 		"name":  {`spark-executor{cluster="j-LAB",host_name="ip-10-0-1-7"}`},
 		"from":  {strconv.FormatInt(now.Add(-10*time.Second).Unix(), 10)},
 		"until": {strconv.FormatInt(now.Unix(), 10)}, "format": {"groups"}, "sampleRate": {"100"},
 	}
-	status, body := request("POST", "http://pyroscope:4040/ingest?"+q.Encode(), "text/plain", "main;shuffle;sort 40\nmain;read 60\n")
+	status, body := request("POST", "http://redelivery:4041/ingest?"+q.Encode(), "text/plain", "main;shuffle;sort 40\nmain;read 60\n")
 	require.Equal(l.t, 200, status, body)
 	window := fmt.Sprintf(`{"start":%d,"end":%d,"name":"host_name"}`, now.Add(-time.Hour).UnixMilli(), now.Add(time.Minute).UnixMilli())
 	require.True(l.t, waitFor(testenv.Arrival, func() bool {
 		_, body = request("POST", "http://pyroscope:4040/querier.v1.QuerierService/LabelValues", "application/json", window)
 		return strings.Contains(body, "ip-10-0-1-7")
 	}), body)
+	for _, path := range []string{"/querier.v1.QuerierService/LabelValues", "/ingest/../querier.v1.QuerierService/LabelValues", "/ready"} {
+		status, body = request("POST", "http://redelivery:4041"+path, "application/json", window)
+		require.Equal(l.t, 403, status, body)
+	}
 	l.running[platform.WorkloadPyroscope].stop(l.t)
 	l.waitForObject(platform.PrefixPyroscope, `^pyroscope/.+/phlaredb/[0-9A-Z]{26}/index\.tsdb$`)
 }
@@ -286,7 +297,7 @@ func declaredPorts() []int {
 		platform.OTLPGRPC, platform.OTLPHTTP, platform.CollectorHealth, platform.CollectorMetrics,
 		platform.VictoriaMetrics, platform.VictoriaLogs,
 		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPHTTP,
-		platform.Pyroscope, platform.PyroscopeGRPC, platform.Redelivery,
+		platform.Pyroscope, platform.PyroscopeGRPC, platform.Redelivery, platform.ProfileIntake,
 	} {
 		ports = append(ports, int(p))
 	}

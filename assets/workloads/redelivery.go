@@ -7,10 +7,18 @@ import (
 )
 
 // Redelivery configures the relay between the collector and the stores, which
-// acknowledge data before they have written it: `observatory redeliver`.
+// acknowledge data before they have written it, and the one between the nodes and Pyroscope, which
+// lets profiles through and nothing else: `observatory redeliver`.
 func Redelivery(r platform.WorkloadRecord, s Settings) (Config, error) {
+	pyroscope, err := s.Workloads.Get(platform.WorkloadPyroscope)
+	if err != nil {
+		return Config{}, fmt.Errorf("find what takes profiles: %w", err)
+	}
 	c := Config{
-		Args: []string{"redeliver", "--listen=" + listen(r.EndpointPort())},
+		Args: []string{
+			"redeliver", "--listen=" + listen(r.EndpointPort()),
+			"--profiles=" + pyroscope.URL(), "--profiles-listen=" + listen(pyroscope.Door.Port),
+		},
 		Env:  goMemoryLimit(r, goMemoryPercent),
 	}
 	for _, store := range s.Workloads.Stores() {

@@ -35,7 +35,7 @@ func Tempo(r platform.WorkloadRecord, s Settings) (Config, error) {
 // uploaded in DataDir.
 func Pyroscope(r platform.WorkloadRecord, s Settings) (Config, error) {
 	c, err := s3Store(PyroscopeFile, s.PyroscopeRetention, platform.PrefixPyroscope, map[string]any{
-		"http": int(r.EndpointPort()), "grpc": int(platform.PyroscopeGRPC),
+		"http": int(r.EndpointPort()), "grpc": int(platform.PyroscopeGRPC), "profileBytes": platform.MaxProfileMiB << 20,
 	})
 	c.Env = goMemoryLimit(r, goMemoryPercent)
 	return c, err

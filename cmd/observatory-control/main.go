@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/redelivery"
@@ -37,22 +38,34 @@ func main() {
 
 func redeliverCommand() *cobra.Command {
 	var stores []string
-	var address string
+	var address, pyroscope, profilesAddress string
 	c := &cobra.Command{
 		Use: "redeliver", Args: cobra.NoArgs,
-		Short: "Relay OTLP to stores, and resend what a killed one had not yet written",
+		Short: "Relay OTLP to stores, resend what a killed one had not yet written, and relay profiles from nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
 			r, err := redelivery.New(stores)
 			if err != nil {
 				return fmt.Errorf("configure redelivery: %w", err)
 			}
+			profiles, err := r.ProfilesServer(profilesAddress, pyroscope)
+			if err != nil {
+				return fmt.Errorf("configure the relay of profiles: %w", err)
+			}
 			go r.Run(cmd.Context())
-			return serve(cmd.Context(), &http.Server{Addr: address, Handler: r.Handler(), ReadHeaderTimeout: headerTimeout})
+			servers, ctx := errgroup.WithContext(cmd.Context())
+			servers.Go(func() error { return serve(ctx, profiles) })
+			servers.Go(func() error {
+				return serve(ctx, &http.Server{Addr: address, Handler: r.Handler(), ReadHeaderTimeout: headerTimeout})
+			})
+			return servers.Wait()
 		},
 	}
 	c.Flags().StringArrayVar(&stores, "store", nil, "name=http://host:port of a store; POST /<name>/<path> goes to its /<path>")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Redelivery), "address to listen on")
+	c.Flags().StringVar(&pyroscope, "profiles", "", "http://host:port of Pyroscope, which gets POST "+platform.ProfileIngestPath+" (required)")
+	c.Flags().StringVar(&profilesAddress, "profiles-listen", fmt.Sprintf(":%d", platform.ProfileIntake), "address to listen on for profiles")
+	_ = c.MarkFlagRequired("profiles") // fails only for a flag that does not exist
 	return c
 }
 

@@ -84,6 +84,6 @@ func TestCommandsRejectInvalidConfiguration(t *testing.T) {
 	require.ErrorContains(t, err, "--ca-certificate")
 
 	redeliverCmd := redeliverCommand()
-	redeliverCmd.SetArgs([]string{"--store", "tempo=tempo:4321"})
+	redeliverCmd.SetArgs([]string{"--store", "tempo=tempo:4321", "--profiles", "http://pyroscope:4040"})
 	require.ErrorContains(t, redeliverCmd.ExecuteContext(t.Context()), "must be name=http://host:port")
 }

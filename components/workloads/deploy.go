@@ -38,14 +38,19 @@ func (d deployer) deploy(w workload) (pulumi.StringOutput, error) {
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}
-	labels := pulumi.StringMap{nameLabel: pulumi.String(w.Name)}
-	if err := d.services(w.WorkloadRecord, labels); err != nil {
+	labels := podLabels(w.Name)
+	if err := d.services(w.WorkloadRecord); err != nil {
 		return pulumi.StringOutput{}, err
 	}
 	return d.controller(w.WorkloadRecord, corev1.PodTemplateSpecArgs{
 		Metadata: &metav1.ObjectMetaArgs{Labels: labels, Annotations: pulumi.StringMap{hashAnnotation: hashOf(pod.hashes)}},
 		Spec:     podSpec(pod),
 	})
+}
+
+// podLabels are the labels of a workload's pods.
+func podLabels(w platform.Workload) pulumi.StringMap {
+	return pulumi.StringMap{nameLabel: pulumi.String(w)}
 }
 
 // pod creates the objects that a workload's pod refers to and collects all that
@@ -80,7 +85,7 @@ func (d deployer) pod(w workload) (podValues, error) {
 // controller creates the workload's Deployment or DaemonSet.
 func (d deployer) controller(r platform.WorkloadRecord, template corev1.PodTemplateSpecArgs) (pulumi.StringOutput, error) {
 	name := string(r.Name)
-	selector := &metav1.LabelSelectorArgs{MatchLabels: pulumi.StringMap{nameLabel: pulumi.String(name)}}
+	selector := &metav1.LabelSelectorArgs{MatchLabels: podLabels(r.Name)}
 	options := d.Options(pulumi.DependsOn(d.networkPolicies))
 	if r.Daemon {
 		set, err := appsv1.NewDaemonSet(d.Ctx, d.Name(name), &appsv1.DaemonSetArgs{

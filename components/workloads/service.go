@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
@@ -16,17 +17,21 @@ const nodeSuffix = "-node"
 // node's address as well. The latter have a Service of their own, since a NodePort
 // Service opens every port that it has. hostPort is no alternative: the
 // "restricted" pod security standard forbids it.
-func (o objects) services(r platform.WorkloadRecord, pods pulumi.StringMap) error {
+//
+// With a door the node's address leads to the door's pods. The Service keeps its name: another
+// one could not have the port of the node before this one is deleted, and an update creates
+// before it deletes.
+func (o objects) services(r platform.WorkloadRecord) error {
 	name := string(r.Name)
-	inside, node := servicePorts(r.Ports)
-	if err := o.service(name, &corev1.ServiceSpecArgs{Selector: pods, Ports: inside}); err != nil {
+	inside, node := servicePorts(r)
+	if err := o.service(name, &corev1.ServiceSpecArgs{Selector: podLabels(r.Name), Ports: inside}); err != nil {
 		return err
 	}
 	if len(node) == 0 {
 		return nil
 	}
 	return o.service(name+nodeSuffix, &corev1.ServiceSpecArgs{
-		Selector: pods, Ports: node, Type: pulumi.String("NodePort"),
+		Selector: podLabels(cmp.Or(r.Door.Workload, r.Name)), Ports: node, Type: pulumi.String("NodePort"),
 		// The pod is on this node, and sees its clients' own addresses.
 		ExternalTrafficPolicy: pulumi.String("Local"),
 	})
@@ -47,12 +52,13 @@ func (o objects) service(name string, spec *corev1.ServiceSpecArgs) error {
 
 // servicePorts returns the ports inside the cluster and those on the node's
 // address, where they keep their numbers (platform.ControlNodePortFirst and -Last).
-func servicePorts(ports []platform.WorkloadPort) (inside, node corev1.ServicePortArray) {
-	for _, p := range ports {
+func servicePorts(r platform.WorkloadRecord) (inside, node corev1.ServicePortArray) {
+	for _, p := range r.Ports {
 		number := pulumi.Int(int(p.Number))
 		inside = append(inside, corev1.ServicePortArgs{Name: pulumi.String(p.Name), Port: number, TargetPort: number})
 		if p.Node {
-			node = append(node, corev1.ServicePortArgs{Name: pulumi.String(p.Name), Port: number, TargetPort: number, NodePort: number})
+			target := pulumi.Int(int(cmp.Or(r.Door.Port, p.Number)))
+			node = append(node, corev1.ServicePortArgs{Name: pulumi.String(p.Name), Port: number, TargetPort: target, NodePort: number})
 		}
 	}
 	return inside, node

@@ -31,6 +31,8 @@ func storeMetrics() []Metric {
 		s(redelivery.MetricResent, Counter, "{request}",
 			"Requests replayed after a store crashed before it had written them for certain, or found in the store already.", redelivery.LabelStore),
 		s(redelivery.MetricRefused, Counter, "{request}", "Requests that a store rejected on replay; their data is lost.", redelivery.LabelStore),
+		s(redelivery.MetricProfilesRefused, Counter, "{request}",
+			"Requests of nodes to Pyroscope that the relay refused; only busy ones are sent again.", redelivery.LabelReason),
 		s(redelivery.MetricKept, Gauge, "By", "Compressed bytes that a store accepted and may not have written yet.", redelivery.LabelStore),
 		s(serve.MetricRuns, Counter, "{run}", "Runs of the profiler that ended.", serve.LabelResult),
 		s(serve.MetricWakes, Counter, "{cluster}", "Clusters that were woken by the end of their applications, and left the profiler's queue.",

@@ -50,8 +50,8 @@ func storePanels() []panel.Panel {
 	return []panel.Panel{
 		panel.TimeSeries(panel.Spec{
 			Title: "Rejected by stores", Unit: panel.UnitPerSecond, Width: 12,
-			Shows: "Samples, log records, spans and profile samples that a store rejected, per second, and requests that it " +
-				"rejected on replay after a crash.",
+			Shows: "Samples, log records, spans and profile samples that a store rejected, per second, requests that it " +
+				"rejected on replay after a crash, and requests of nodes that were not let through to Pyroscope.",
 			Bad:              "Any value above zero: what a store rejects is lost.",
 			Next:             "Read the reason in the legend, and the store's log.",
 			EmptyWhenHealthy: "a store that rejects data, such as labels that are too long or timestamps that are too old.",
@@ -60,7 +60,8 @@ func storePanels() []panel.Panel {
 			daemon(scope.By("reason").Sum(scope.Rate("vl_rows_dropped_total")), "logs: {{reason}}"),
 			daemon(scope.By("reason").Sum(scope.Rate("tempo_discarded_spans_total")), "traces: {{reason}}"),
 			daemon(scope.By("reason").Sum(scope.Rate("pyroscope_discarded_samples_total")), "profiles: {{reason}}"),
-			daemon(scope.By("store").Sum(scope.Rate("observatory_redelivery_refused_requests_total")), "replayed requests: {{store}}")),
+			daemon(scope.By("store").Sum(scope.Rate("observatory_redelivery_refused_requests_total")), "replayed requests: {{store}}"),
+			daemon(scope.By("reason").Sum(scope.Rate("observatory_redelivery_refused_profiles_total")), "profiles not let through: {{reason}}")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Free disk space of stores", Unit: panel.UnitBytes, Width: 12,
 			Shows: "Free space on the control node's data volume, as VictoriaMetrics and VictoriaLogs report it.",

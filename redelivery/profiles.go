@@ -1,0 +1,135 @@
+package redelivery
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	// maxProfileBytes bounds a profile as it is sent, compressed. Pyroscope's own limit, of what
+	// it decompresses, is the same (max_profile_size_bytes).
+	maxProfileBytes = platform.MaxProfileMiB << 20
+
+	// maxProfiles bounds how many profiles are on their way at once, each with a buffer of 32 KiB.
+	maxProfiles = 64
+
+	// profileReadTimeout ends a request whose body is not there by then, which would hold one of
+	// maxProfiles. The launcher waits 10 s for an answer (Profile.ANSWER_MILLIS).
+	profileReadTimeout = 30 * time.Second
+	profileIdleTimeout = 2 * time.Minute
+	profileHeaderBytes = 16 << 10 // the labels are in the query
+)
+
+// MetricProfilesRefused counts what nodes asked of Pyroscope and did not get, by LabelReason.
+const (
+	MetricProfilesRefused = "observatory_redelivery_refused_profiles_total"
+	LabelReason           = "reason"
+)
+
+// Values of LabelReason.
+const (
+	refusedRequest = "request" // anything but a profile: what Pyroscope keeps is of all clusters
+	refusedSize    = "size"    // larger than maxProfileBytes
+	refusedBusy    = "busy"    // maxProfiles were on their way; the sender tries again
+)
+
+// profiles passes profiles from the nodes to Pyroscope, and nothing else: any job on any node can
+// connect, and Pyroscope asks nobody for a password.
+type profiles struct {
+	proxy   *httputil.ReverseProxy
+	running atomic.Int64
+	refused map[string]*metrics.Counter // by reason
+}
+
+// ProfilesServer returns a server for the nodes. It passes POST /ingest on to Pyroscope at target,
+// http://host:port, with its query and its body and no other header than the body's; the answer is
+// Pyroscope's. It refuses everything else, and counts it among the relay's metrics. Call it once.
+func (d *Redelivery) ProfilesServer(address, target string) (*http.Server, error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Port() == "" || target != "http://"+u.Host {
+		return nil, fmt.Errorf("profiles %q: must be http://host:port", target)
+	}
+	p := &profiles{refused: map[string]*metrics.Counter{}}
+	for _, reason := range []string{refusedRequest, refusedSize, refusedBusy} {
+		p.refused[reason] = d.metrics.NewCounter(fmt.Sprintf("%s{%s=%q}", MetricProfilesRefused, LabelReason, reason))
+	}
+	p.proxy = &httputil.ReverseProxy{
+		Rewrite:      func(r *httputil.ProxyRequest) { rewrite(r, u.Host) },
+		ErrorHandler: p.failed,
+		// The relay's own client has a timeout, after which Pyroscope may still store the profile:
+		// a sender that heard of a failure would send it twice.
+		Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, MaxIdleConnsPerHost: maxProfiles},
+		ErrorLog:  slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}
+	return &http.Server{
+		Addr: address, Handler: p, MaxHeaderBytes: profileHeaderBytes,
+		ReadHeaderTimeout: dialTimeout, ReadTimeout: profileReadTimeout, IdleTimeout: profileIdleTimeout,
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}, nil
+}
+
+// rewrite makes the request to Pyroscope: of what the sender chose it has the query and the body.
+func rewrite(r *httputil.ProxyRequest, host string) {
+	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.URL.Path, r.Out.URL.RawPath = "http", host, platform.ProfileIngestPath, ""
+	r.Out.Host = ""
+	r.Out.Header = http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Encoding"} {
+		if values := r.In.Header.Values(name); len(values) > 0 {
+			r.Out.Header[name] = values
+		}
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (p *profiles) ServeHTTP(w http.ResponseWriter, in *http.Request) {
+	if in.Method != http.MethodPost || in.URL.EscapedPath() != platform.ProfileIngestPath || in.Header.Get("Upgrade") != "" {
+		p.refuse(w, refusedRequest, http.StatusForbidden, "only POST "+platform.ProfileIngestPath+" is open to nodes")
+		return
+	}
+	if in.ContentLength > maxProfileBytes {
+		p.refuse(w, refusedSize, http.StatusRequestEntityTooLarge, tooLarge())
+		return
+	}
+	if p.running.Add(1) > maxProfiles {
+		p.running.Add(-1)
+		w.Header().Set("Retry-After", "1")
+		p.refuse(w, refusedBusy, http.StatusTooManyRequests, fmt.Sprintf("%d profiles are on their way", maxProfiles))
+		return
+	}
+	defer p.running.Add(-1)
+	in.Body = http.MaxBytesReader(w, in.Body, maxProfileBytes)
+	p.proxy.ServeHTTP(w, in)
+}
+
+func tooLarge() string {
+	return fmt.Sprintf("the profile has more than %d MiB: shorten its interval", platform.MaxProfileMiB)
+}
+
+// failed answers a request that did not reach Pyroscope. The launcher sends the profile again
+// after a status of 500 or more.
+func (p *profiles) failed(w http.ResponseWriter, _ *http.Request, err error) {
+	var size *http.MaxBytesError
+	if errors.As(err, &size) {
+		p.refuse(w, refusedSize, http.StatusRequestEntityTooLarge, tooLarge())
+		return
+	}
+	http.Error(w, err.Error(), http.StatusServiceUnavailable)
+}
+
+func (p *profiles) refuse(w http.ResponseWriter, reason string, status int, text string) {
+	p.refused[reason].Inc()
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text+"\n") // the sender may be gone
+}
