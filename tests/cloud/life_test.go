@@ -48,6 +48,8 @@ func TestLife(t *testing.T) {
 		{"machines reach S3 as their roles", func(t *testing.T) { rolesReachS3(t, c) }},
 		{"the status page opens, and its links answer", func(t *testing.T) { statusPageOpens(t, c) }},
 		{"a verdict follows each job", func(t *testing.T) { verdictsFollow(t, c) }},
+		{"a job reaches nothing of others", func(t *testing.T) { intruderFails(t, c) }},
+		{"other users and hosts are refused", func(t *testing.T) { outsidersAreRefused(t, c) }},
 		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
 		{"an operator whose network is not admitted is locked out", func(t *testing.T) { lockedOut(t, c) }},
 		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},

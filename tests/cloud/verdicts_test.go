@@ -104,7 +104,7 @@ func (c *cloud) submitSick(t *testing.T, p calibration.Pair, bucket string) (
 	args = append(args, filepath.Join(c.project, "examples/jobs/sick", p.Name+".py"), platform.PrefixLake.URI(bucket)+"sick-"+p.Name)
 	switch {
 	case p.Rule == rules.SlowWrite:
-		args = append(args, "60") // days: a file for each takes less than the rule's minute on a fast disk otherwise
+		args = append(args, "120") // days: a file for each takes less than the rule's minute on a fast disk otherwise
 	case p.Rule == rules.FetchWait && testenv.Long():
 		args = append(args, "12", "100000") // many small blocks: the network of one machine has no latency
 	case p.Rounds > 0 && testenv.Long():

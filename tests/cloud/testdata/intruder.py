@@ -1,0 +1,42 @@
+"""Asks for what is not its own, as anybody's job can. Its argument is a JSON object: the answer
+that is expected, by METHOD and URL, or by the s3:// URL of Parquet files. Fails if one differs."""
+import concurrent.futures
+import json
+import sys
+import urllib.error
+import urllib.request
+
+from pyspark.sql import SparkSession
+
+
+def asked(method, url):
+    body = b"{}" if method == "POST" else None
+    request = urllib.request.Request(url, data=body, method=method, headers={"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return str(answer.status)
+    except urllib.error.HTTPError as e:
+        return str(e.code)
+    except OSError:  # refused, or dropped by the security group
+        return "unreachable"
+
+
+def read(url):
+    try:
+        return "%d rows" % spark.read.option("recursiveFileLookup", "true").parquet(url).count()
+    except Exception as e:
+        text = str(e)
+        if "AccessDenied" in text or "Forbidden" in text:
+            return "denied"
+        raise
+
+
+wanted = json.loads(sys.argv[1])
+requests = [w for w in wanted if not w.startswith("s3://")]
+with concurrent.futures.ThreadPoolExecutor(len(requests)) as pool:
+    found = dict(zip(requests, pool.map(lambda r: asked(*r.split()), requests)))
+spark = SparkSession.builder.appName("intruder").getOrCreate()
+found.update((w, read(w)) for w in wanted if w.startswith("s3://"))
+wrong = {w: found[w] for w in wanted if found[w] != wanted[w]}
+if wrong:
+    raise ValueError("other answers than expected: %s" % json.dumps(wrong))

@@ -1,0 +1,123 @@
+package threats_test
+
+// threat is an attack that was tried, or one that is accepted.
+type threat struct {
+	who    string
+	attack string
+	answer string
+	tests  []string // folder and function
+}
+
+// Who attacks.
+const (
+	job       = "a job on an observed cluster"
+	node      = "root on an observed node"
+	person    = "somebody in Grafana"
+	pod       = "a compromised pod of the control node"
+	localUser = "another user of a developer's machine"
+	page      = "a page in a developer's browser"
+)
+
+// answered are the attacks that fail. Their tests make them.
+func answered() []threat {
+	return []threat{
+		{
+			job, "It asks Pyroscope, which asks for no password, for the profiles of other clusters, or for its blocks.",
+			"The port of the control node leads to a relay that passes `POST /ingest` and nothing else, with bounded sizes; refusals are " +
+				"counted (`observatory_redelivery_refused_profiles_total`) and drawn on EMR Overview.",
+			[]string{
+				"redelivery TestNodesReachNothingElseOfPyroscope", "redelivery TestLargeProfilesAreRefused",
+				"redelivery TestProfilesOnTheirWayAreBounded", "tests/cloud TestLife",
+			},
+		},
+		{
+			job, "It asks the other servers of the control node: stores, relay, profiler, tools, Grafana, Kubernetes.",
+			"Security groups open the ports of OTLP and profiles only; pods have no other port on the node's address.",
+			[]string{"components/workloads TestEveryEndpointIsAServicePort", "tests/cloud TestLife"},
+		},
+		{
+			job, "It reads the history of other clusters in `lake/history/`: texts of queries, errors, properties.",
+			"Node roles are denied `lake/history/`. `profiler.readableByJobs` opens it for reading; nothing opens it for writing.",
+			[]string{"components/emr TestHistoryIsReadableIfAskedFor", "tests/controls TestRolesReachTheirPrefixesOnly", "tests/cloud TestLife"},
+		},
+		{
+			job, "It writes below `artifacts/`, so that other clusters install its code, or into logs of others.",
+			"Node roles read `artifacts/`, and write no logs but their own cluster's.",
+			[]string{"components/emr TestNodePolicyIsBoundToPrefixes", "components/telemetry TestNodePolicyReadsArtifactsOnly"},
+		},
+		{
+			job, "It decrypts with the stack's key what is in no bucket of the stack, such as the keys of K3s' certificate authority.",
+			"Decryption is allowed through S3 only (`kms:ViaService`), but on nodes whose disks LUKS encrypts with the key.",
+			[]string{"components/telemetry TestNodePolicyReadsArtifactsOnly", "components/emr TestNodesWithLUKSAreUsersOfTheKey"},
+		},
+		{
+			job, "It sends telemetry of clusters that do not exist, to use up EMR's quota and to hide the clusters that do.",
+			"EMR is asked only about clusters that it lists. 50 other ids are shown, the rest are counted on the page.",
+			[]string{"status/clustertelemetry TestForgedClusterIDs", "status TestForgedClustersAreCounted"},
+		},
+		{
+			job, "It puts escape sequences into its name, its errors or its logs, for the terminals of those who look at it.",
+			"Both programs write to terminals through a filter that leaves no control characters but line feed and tab, and none that " +
+				"change the direction of text.",
+			[]string{
+				"internal/plaintext TestTextHasNothingThatATerminalObeys", "internal/plaintext FuzzWriter",
+				"internal/plaintext TestOnlyATerminalIsSpared",
+			},
+		},
+		{
+			job, "It names itself, its columns or its errors like an instruction to the agent that reads them.",
+			"What a job wrote is marked, cut, and without control characters in the tools' answers.",
+			[]string{"profiler/tools TestResultsHaveNoSecrets", "profiler/tools TestTextsOfJobsAreMarked"},
+		},
+		{
+			node, "It asks as another role: it assumes the role of the tools, or reads Parameter Store.",
+			"The role of the tools trusts the control node's role alone, and reads the history and nothing else.",
+			[]string{"components/controlnode TestToolsReadTheHistoryOnly", "localcloud/iamapi TestRoleAssumesARole"},
+		},
+		{
+			person, "They delete metrics through the data source's proxy.",
+			"VictoriaMetrics deletes with a key only. It is a random one that nobody knows, until somebody with access to the pod writes it " +
+				"into `delete.key` on its volume.",
+			[]string{"assets/workloads TestSignalsReachTheirStores"},
+		},
+		{
+			localUser, "They connect to the ports of the local cloud: providers and YARN run commands, stores ask for no password.",
+			"The region looks up each client's user in the kernel's table of sockets, and lets in who started it, and root.",
+			[]string{"localcloud/loopback TestOtherUsersAreRefused", "tests/cloud TestLife"},
+		},
+		{
+			localUser, "They call EMR's and IAM's APIs unsigned, with other keys, or with the signature of another request.",
+			"The signature is computed again with the local cloud's own keys; it holds for five minutes, as AWS' does.",
+			[]string{"localcloud/sigv4 TestOtherRequestsAreRefused", "tests/cloud TestLife"},
+		},
+		{
+			page, "Its host name leads to 127.0.0.1 (DNS rebinding), and it asks as the user.",
+			"HTTP requests to another host than 127.0.0.1 or localhost are answered with 421.",
+			[]string{"localcloud/loopback TestRequestsToOtherHostsAreRefused", "tests/cloud TestLife"},
+		},
+	}
+}
+
+// accepted are risks that remain. Their answer is how to close them.
+func accepted() []threat {
+	return []threat{
+		{job, "It sends telemetry under the labels of another cluster, or of another application.",
+			"Senders are not authenticated (decision 12): each job can read what its node's collector could sign with. A control node for " +
+				"each team separates them.", nil},
+		{job, "It fills the stores: series, log lines, spans or profiles without end.",
+			"Disks are bounded (decision 6), queues are on disk, and Pyroscope has its own limits. No limit is per cluster yet.", nil},
+		{job, "It writes a history that costs the profiler all its memory.",
+			"The pod restarts, and its next run reads in the same order. Name the cluster's prefix in no `profiler.eventLogs`, or take its " +
+				"tags away, until it is gone.", nil},
+		{job, "It makes a FIFO or a link where the node's collector looks for logs.",
+			"The collector's log reader follows links and waits for FIFOs; it sends a root-only file's lines to VictoriaLogs, or reads no " +
+				"further container's log on that node. The upstream receiver has no option against it.", nil},
+		{pod, "It reads the keys of K3s' certificate authority with the instance's role.",
+			"Only pods that need the instance's role reach it, without root and without an API token. Delete the parameters after the first " +
+				"boot, if the node need not be replaced.", nil},
+		{pod, "It is an image that its registry has replaced: images are pinned by tag.",
+			"Decision 5 says why. `controlNode.registryMirror` names a registry whose tags do not change.", nil},
+		{node, "It reads telemetry on its way: there is no TLS within the VPC.",
+			"Nodes and control node share one VPC; EMR's own traffic is in clear there, too, unless a security configuration says otherwise.", nil},
+	}
+}
