@@ -74,7 +74,8 @@ func (s Source) withoutUnlisted(nodes []Node) ([]Node, []string) {
 		_, known := s.Clusters.Known(n.Cluster)
 		return n.Role != platform.RoleControl && !known && !s.Clusters.Lists(n.Cluster)
 	})
-	return kept, []string{fmt.Sprintf("%d more cluster ids, which EMR does not list, send telemetry: find who made them up, by the hosts in %s",
+	return kept, []string{fmt.Sprintf(
+		"%d more cluster ids, which EMR does not list, send telemetry: find who made them up, by the hosts in %s",
 		s.Clusters.Unlisted(), platform.MetricHostSeen)}
 }
 

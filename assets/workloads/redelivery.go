@@ -19,7 +19,7 @@ func Redelivery(r platform.WorkloadRecord, s Settings) (Config, error) {
 			"redeliver", "--listen=" + listen(r.EndpointPort()),
 			"--profiles=" + pyroscope.URL(), "--profiles-listen=" + listen(pyroscope.Door.Port),
 		},
-		Env:  goMemoryLimit(r, goMemoryPercent),
+		Env: goMemoryLimit(r, goMemoryPercent),
 	}
 	for _, store := range s.Workloads.Stores() {
 		c.Args = append(c.Args, fmt.Sprintf("--store=%s=http://%s", store.Name, store.Address(store.Intake.Port)))

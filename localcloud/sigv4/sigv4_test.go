@@ -46,9 +46,7 @@ func ask(t *testing.T, r *http.Request) (refusal *sigv4.Refusal) {
 	passed := false
 	api.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
-		require.Equal(t, body, string(got), "the body is there to be read")
-		passed = true
+		passed = err == nil && string(got) == body // it is there to be read
 	})).ServeHTTP(httptest.NewRecorder(), r)
 	require.NotEqual(t, passed, refusal != nil)
 	return refusal

@@ -93,8 +93,8 @@ func said(t *testing.T, as *syscall.Credential, address, text string) string {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", `trap "" PIPE; exec 3<>"/dev/tcp/$1/$2"; printf %s "$3" 2>/dev/null >&3; cat 2>/dev/null <&3; true`,
-		"-", host, port, text)
+	const exchange = `trap "" PIPE; exec 3<>"/dev/tcp/$1/$2"; printf %s "$3" 2>/dev/null >&3; cat 2>/dev/null <&3; true`
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", exchange, "-", host, port, text)
 	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: as}
 	var problems strings.Builder
 	cmd.Stderr = &problems
