@@ -83,6 +83,7 @@ func checkVersion(version int, key string) error {
 const (
 	attemptManifests = "_manifest/attempts/"
 	clusterManifests = "_manifest/clusters/"
+	triesFolder      = "_manifest/tries/"
 	leaseKey         = "_manifest/writer.json"
 	judgedKey        = "_manifest/judged.json"
 )

@@ -209,6 +209,9 @@ func (l *Lake) erase(ctx context.Context, key string, dry bool) (Removed, error)
 	if err := l.writeManifest(ctx, key, &intent); err != nil {
 		return removed, err
 	}
+	if name, ok := strings.CutPrefix(key, attemptManifests); ok {
+		keys = append(keys, triesFolder+name)
+	}
 	for _, object := range keys {
 		if err := l.remove(ctx, object); err != nil {
 			return removed, err

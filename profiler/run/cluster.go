@@ -174,7 +174,7 @@ func (r *runner) applications(ctx context.Context, c *reading) {
 	r.progress.Applications(len(chosen))
 	each(r.o.AppThreads, chosen, func(_ int, a source.Application) {
 		if ctx.Err() == nil && r.writable() {
-			r.application(ctx, c, a)
+			r.try(ctx, c, a)
 		}
 		r.progress.ApplicationDone()
 	})

@@ -24,6 +24,9 @@ const (
 
 func TestMain(m *testing.M) {
 	if logs := os.Getenv(childLogs); logs != "" {
+		if fatal := os.Getenv(childFatal); fatal != "" {
+			go dieWith(fatal, os.Getenv(childOutput))
+		}
 		summary, err := run.Run(context.Background(), aws.Config{}, ofLogs(logs, os.Getenv(childOutput)), &progress{})
 		if err == nil {
 			err = json.NewEncoder(os.Stdout).Encode(summary)

@@ -23,6 +23,8 @@ type runner struct {
 	progress Progress
 	now      time.Time // when the run began
 
+	reads sync.RWMutex // exclusive while an application is read whose reading ended an earlier process
+
 	mu      sync.Mutex
 	summary Summary
 	fatal   error // the lake cannot be written

@@ -70,6 +70,12 @@ func answered() []threat {
 			[]string{"profiler/tools TestResultsHaveNoSecrets", "profiler/tools TestTextsOfJobsAreMarked"},
 		},
 		{
+			job, "It writes a history that costs the profiler all its memory, again and again, so that nobody else's is read.",
+			"Each reading is recorded before it begins. What was being read when the process ended is read alone in the next run, and given " +
+				"up for a day after three times, with a row in `completeness`.",
+			[]string{"profiler/run TestAnApplicationThatEndsTheProfiler"},
+		},
+		{
 			node, "It asks as another role: it assumes the role of the tools, or reads Parameter Store.",
 			"The role of the tools trusts the control node's role alone, and reads the history and nothing else.",
 			[]string{"components/controlnode TestToolsReadTheHistoryOnly", "localcloud/iamapi TestRoleAssumesARole"},
@@ -106,9 +112,6 @@ func accepted() []threat {
 				"each team separates them.", nil},
 		{job, "It fills the stores: series, log lines, spans or profiles without end.",
 			"Disks are bounded (decision 6), queues are on disk, and Pyroscope has its own limits. No limit is per cluster yet.", nil},
-		{job, "It writes a history that costs the profiler all its memory.",
-			"The pod restarts, and its next run reads in the same order. Name the cluster's prefix in no `profiler.eventLogs`, or take its " +
-				"tags away, until it is gone.", nil},
 		{job, "It makes a FIFO or a link where the node's collector looks for logs.",
 			"The collector's log reader follows links and waits for FIFOs; it sends a root-only file's lines to VictoriaLogs, or reads no " +
 				"further container's log on that node. The upstream receiver has no option against it.", nil},
