@@ -75,7 +75,7 @@ lint-tools:
 # What compares a committed page with what it is rendered from, in seconds. A stale page
 # fails here and not after every other test.
 RENDERED = ./stacks/config ./stacks/outputs ./eventlog ./profiler/lake ./profiler/run ./rules ./dashboards ./dashboards/contract \
-	./tests/history ./tests/deployer ./tests/controls ./tests/coverage ./tests/times ./tests/licences ./tests/cloud ./tests/calibration
+	./tests/history ./tests/deployer ./tests/controls ./tests/coverage ./tests/threats ./tests/times ./tests/licences ./tests/cloud ./tests/calibration
 
 .PHONY: check
 check: lint-tools ## Check format, vet, import rules, rendered pages, unused exports and lint (about a minute once built)
