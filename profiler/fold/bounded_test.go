@@ -1,6 +1,7 @@
 package fold_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -83,4 +84,28 @@ func TestMemoryOfLargePlans(t *testing.T) {
 	require.Equal(t, 60, rows["sql"])
 	require.Less(t, many, 2*few)
 	t.Logf("heap: %d KiB, %d KiB", few>>10, many>>10)
+}
+
+// A log of executors without end takes no more memory than the profiler has, and is not read.
+func TestMemoryOfManyExecutors(t *testing.T) {
+	executors := func(n int) []string {
+		lines := []string{applicationStart(0)}
+		for id := range n {
+			lines = append(lines, fmt.Sprintf(`{"Event":"SparkListenerExecutorAdded","Timestamp":1,"Executor ID":"%d","Executor Info":`+
+				`{"Host":"ip-10-0-0-%d","Total Cores":4,"Log Urls":{"stdout":"http://ip-10-0-0-%d:8042/node/containerlogs/c_%d/stdout"}}}`,
+				id, id%256, id%256, id))
+		}
+		return append(lines, applicationEnd(10))
+	}
+	bytes, rows := growth(t, executors(100_000))
+	require.Equal(t, 100_000, rows["executors"])
+	require.Less(t, bytes, int64(160<<20))
+	t.Logf("100,000 executors take %d MiB", bytes>>20)
+
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "log"), []byte(joined(executors(100_002))), 0o600))
+	log, err := eventlog.Open(os.DirFS(folder), "log")
+	require.NoError(t, err)
+	_, err = fold.Log(t.Context(), log, tables.Cluster{}, fold.Options{}, &measured{rows: map[tables.Name]int{}})
+	require.ErrorIs(t, err, fold.ErrTooMany)
 }

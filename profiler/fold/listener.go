@@ -89,8 +89,19 @@ func (l *listener) setID() {
 	}
 }
 
+// maxHeld bounds what is kept of a log until its end or until it is done: executors, profiles,
+// and the jobs, stages, tasks and executions that are open. So many executors take some 100 MB;
+// the profiler's pod has 256 MiB. A log of months of dynamic allocation has some ten thousand.
+const maxHeld = 100_000
+
+// ErrTooMany is of a log of which more would have to be kept than maxHeld.
+var ErrTooMany = fmt.Errorf("the log has more than %d executors, or as many jobs, stages, tasks and executions without an end", maxHeld)
+
 // handle processes an event.
 func (l *listener) handle(event eventlog.Event) error {
+	if l.held() > maxHeld {
+		return ErrTooMany
+	}
 	l.engine.Add(event)
 	switch e := event.(type) {
 	case *eventlog.TaskStart:
@@ -117,6 +128,11 @@ func (l *listener) handle(event eventlog.Event) error {
 		l.handleOther(event)
 	}
 	return nil
+}
+
+// held is how many rows are kept in memory.
+func (l *listener) held() int {
+	return len(l.executors) + len(l.namedExecutors) + len(l.profiles) + len(l.jobs) + len(l.open) + len(l.running) + len(l.executions)
 }
 
 // handleOther processes events about the application and its executors.

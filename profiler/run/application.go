@@ -47,7 +47,11 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 		}
 		if ctx.Err() == nil {
 			r.failed(c, a, err)
-			r.missing(ctx, a, fold.Unavailable, err.Error())
+			reason := fold.Unavailable
+			if errors.Is(err, fold.ErrTooMany) {
+				reason = fold.Limited
+			}
+			r.missing(ctx, a, reason, err.Error())
 		}
 		return
 	}
