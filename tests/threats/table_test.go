@@ -71,8 +71,9 @@ func answered() []threat {
 		},
 		{
 			job, "It writes a history that costs the profiler all its memory, again and again, so that nobody else's is read.",
-			"What is kept of a log in memory is bounded (100,000 executors). Each reading is recorded before it begins. What was being read when the process ended is read alone in the next run, and given " +
-				"up for a day after three times, with a row in `completeness`.",
+			"What is kept of a log in memory is bounded (100,000 executors). Each reading is recorded before it begins. What was being " +
+				"read when the process ended is read alone in the next run, and given up for a day after three times, with a row in " +
+				"`completeness`.",
 			[]string{"profiler/fold TestMemoryOfManyExecutors", "profiler/run TestAnApplicationThatEndsTheProfiler"},
 		},
 		{
