@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"golang.org/x/time/rate"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
@@ -27,8 +30,8 @@ const (
 	firstRetry   = 20 * time.Second
 	slowestRetry = 10 * time.Minute // also of what EMR does not describe
 
-	// maxUnlisted is of how many clusters that EMR does not list telemetry is shown under their
-	// ids: Spark on a laptop, or clusters of another account. A job can make up any number.
+	// maxUnlisted is how many clusters that EMR does not list are shown: those that ended long ago,
+	// Spark on a laptop, or clusters of another account. A job can make up any number.
 	maxUnlisted = 50
 )
 
@@ -77,7 +80,7 @@ type ClusterReader struct {
 type clusterReading struct {
 	cluster  EMRCluster // its Name is "" before the first answer
 	reports  bool
-	unlisted bool      // EMR lists no such cluster, and is not asked about it
+	unlisted bool      // EMR lists no such cluster, and is asked about it once
 	next     time.Time // when EMR is asked again
 
 	failures int // in a row
@@ -115,6 +118,14 @@ func (r *ClusterReader) Observed() []EMRCluster {
 	return out
 }
 
+// Keeps reports whether a cluster is among those of the last Refresh.
+func (r *ClusterReader) Keeps(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, found := r.seen[id]
+	return found
+}
+
 // Lists reports whether EMR has listed or described a cluster: whether its id is more than a
 // word that a sender chose.
 func (r *ClusterReader) Lists(id string) bool {
@@ -125,7 +136,7 @@ func (r *ClusterReader) Lists(id string) bool {
 }
 
 // Unlisted returns how many ids of the last Refresh are of no cluster that EMR lists, and not
-// among those that Known and Observed return.
+// kept.
 func (r *ClusterReader) Unlisted() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,9 +145,9 @@ func (r *ClusterReader) Unlisted() int {
 
 // Refresh asks EMR about the clusters that report and the stack's own, as far as its
 // last answers are too old, and forgets all others. It asks about as many as the limit
-// allows at once, the ones with the oldest answers first. It asks about no cluster that
-// EMR does not list: any sender can make up ids, and EMR's quota is the account's. It
-// returns what EMR did not answer. One round runs at a time.
+// allows at once, the ones with the oldest answers first. About ids that EMR does not list
+// it asks last, about maxUnlisted of them, and once: any sender can make up ids, and EMR's
+// quota is the account's. It returns what EMR did not answer. One round runs at a time.
 func (r *ClusterReader) Refresh(ctx context.Context, reporting []string, now time.Time) []error {
 	var errs []error
 	listed, err := r.list(ctx, reporting, now)
@@ -144,8 +155,14 @@ func (r *ClusterReader) Refresh(ctx context.Context, reporting []string, now tim
 		errs = append(errs, err)
 	}
 	readings, other := r.current(listed, reporting)
+	rank := func(id string) int {
+		if readings[id].unlisted {
+			return 1 // last
+		}
+		return 0
+	}
 	byAge := slices.SortedFunc(maps.Keys(readings), func(a, b string) int {
-		return cmp.Or(readings[a].next.Compare(readings[b].next), strings.Compare(a, b))
+		return cmp.Or(rank(a)-rank(b), readings[a].next.Compare(readings[b].next), strings.Compare(a, b))
 	})
 	r.describeAll(ctx, readings, byAge, now)
 	r.addBootstraps(ctx, readings, byAge, now)
@@ -162,15 +179,11 @@ func (r *ClusterReader) Refresh(ctx context.Context, reporting []string, now tim
 
 // current returns the last answers about the clusters that report and those that may be the
 // stack's own, and how many ids were left out. Of ids that EMR does not list it keeps
-// maxUnlisted, those first that it kept before. What EMR described once needs no listing: it
-// lists nothing that ended long ago. Without any listing nothing is told apart, and it returns
-// what there was.
+// maxUnlisted, those first that it kept before. What EMR has described needs no listing: EMR
+// lists nothing that was started long ago and has ended.
 func (r *ClusterReader) current(listed map[string]string, reporting []string) (readings map[string]clusterReading, other int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if listed == nil {
-		return maps.Clone(r.seen), r.other
-	}
 	readings = map[string]clusterReading{}
 	for id, name := range listed {
 		if r.hasOwnName(name) {
@@ -190,16 +203,19 @@ func (r *ClusterReader) current(listed map[string]string, reporting []string) (r
 		}
 	}
 	unlisted := slices.Concat(before, since)
-	kept := min(len(unlisted), maxUnlisted)
-	for _, id := range unlisted[:kept] {
-		readings[id] = clusterReading{
-			cluster: EMRCluster{ID: id, Name: id, Unknown: "EMR lists no such cluster"}, reports: true, unlisted: true,
+	most := min(len(unlisted), maxUnlisted)
+	for _, id := range unlisted[:most] {
+		kept := r.seen[id]
+		kept.unlisted, kept.reports = true, true
+		if !platform.IsClusterID(id) {
+			kept.cluster = EMRCluster{ID: id, Name: id, Unknown: fmt.Sprintf("%q is no id of an EMR cluster", id)}
 		}
+		readings[id] = kept
 	}
-	return readings, len(unlisted) - kept
+	return readings, len(unlisted) - most
 }
 
-// of returns the reading of a cluster that EMR lists.
+// of returns the reading of a cluster that EMR lists or has described.
 func (kept clusterReading) of(reports bool) clusterReading {
 	if kept.unlisted {
 		kept = clusterReading{} // until now
@@ -211,7 +227,7 @@ func (kept clusterReading) of(reports bool) clusterReading {
 func (r *ClusterReader) describeAll(ctx context.Context, readings map[string]clusterReading, ids []string, now time.Time) {
 	for _, id := range ids {
 		kept := readings[id]
-		if kept.unlisted || kept.cluster.Final() || now.Before(kept.next) {
+		if kept.cluster.Final() || now.Before(kept.next) || kept.unlisted && kept.cluster.Name != "" {
 			continue
 		}
 		if ctx.Err() != nil || !r.describes.Allow() {
@@ -249,5 +265,7 @@ func (kept clusterReading) after(answer EMRCluster, err error, now time.Time) cl
 	if answer.Unknown != "" {
 		wait = slowestRetry
 	}
-	return clusterReading{cluster: answer, reports: kept.reports, next: now.Add(wait)}
+	return clusterReading{
+		cluster: answer, reports: kept.reports, unlisted: kept.unlisted && answer.State == "", next: now.Add(wait),
+	}
 }

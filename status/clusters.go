@@ -71,8 +71,7 @@ func (s Source) withoutUnlisted(nodes []Node) ([]Node, []string) {
 		return nodes, nil
 	}
 	kept := slices.DeleteFunc(nodes, func(n Node) bool {
-		_, known := s.Clusters.Known(n.Cluster)
-		return n.Role != platform.RoleControl && !known && !s.Clusters.Lists(n.Cluster)
+		return n.Role != platform.RoleControl && !s.Clusters.Keeps(n.Cluster)
 	})
 	return kept, []string{fmt.Sprintf(
 		"%d more cluster ids, which EMR does not list, send telemetry: find who made them up, by the hosts in %s",

@@ -81,7 +81,7 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 			Bootstrap: status.BootstrapCurrent,
 		},
 		{
-			ID: "j-LOST", Name: "j-LOST", Reason: "EMR lists no such cluster", Nodes: master,
+			ID: "j-LOST", Name: "j-LOST", Reason: "InvalidRequestException: Cluster id 'j-LOST' is not valid.", Nodes: master,
 			Bootstrap: status.BootstrapNotKnown,
 		},
 	}, read.Clusters)

@@ -125,52 +125,70 @@ func (r *ClusterReader) hashOf(args []string) string {
 
 const (
 	// listAge is how old the list of clusters may be. A cluster of the stack that never reports
-	// is found by it alone. relistAge is how old it may be where a cluster reports that it lacks.
+	// is found by it alone. relistAge is how old it may be once another cluster reports.
 	listAge   = 2 * time.Minute
 	relistAge = 30 * time.Second
 
 	// endedFor is how long a cluster that has ended is listed.
 	endedFor = 24 * time.Hour
 
-	maxClusterPages = 20 // of those that run, and of those that ended
+	// maxClusterPages bounds the pages of each list. Two lists stay within what EMR takes at once
+	// (profiler/source, 20 calls of a kind).
+	maxClusterPages = 8
 	clustersPerPage = 50 // EMR API Reference, ListClusters
 )
 
 // clusterListing is what EMR last listed.
 type clusterListing struct {
-	at    time.Time
-	names map[string]string // by id; nil before the first answer
-	err   error
+	at       time.Time
+	names    map[string]string // by id; nil before the first answer
+	missing  map[string]bool   // ids that reported then, and that EMR did not list
+	err      error
+	failures int // in a row
 }
 
 // list returns the names of the clusters that EMR lists, by id: those that run, and those that
-// were started lately. It asks again after listAge, and sooner if another id reports. It returns
-// an older listing with an error; EMR lists no tags, so each of the stack's own clusters counts
-// as such only once it is described.
+// were started lately. It returns an older listing with an error. EMR lists no tags, so each of
+// the stack's own clusters counts as such only once it is described.
 func (r *ClusterReader) list(ctx context.Context, reporting []string, now time.Time) (map[string]string, error) {
-	age := listAge
-	if slices.ContainsFunc(reporting, func(id string) bool { return r.listing.names[id] == "" && platform.IsClusterID(id) && !r.Lists(id) }) {
-		age = relistAge
+	last := &r.listing
+	unknown := slices.DeleteFunc(slices.Clone(reporting), func(id string) bool {
+		return last.names[id] != "" || !platform.IsClusterID(id) || r.Lists(id)
+	})
+	if now.Before(last.at.Add(last.age(unknown))) {
+		return last.names, last.err
 	}
-	if now.Before(r.listing.at.Add(age)) {
-		return r.listing.names, r.listing.err
-	}
-	r.listing.at = now
 	names := map[string]string{}
 	err := r.addListed(ctx, names, &emr.ListClustersInput{ClusterStates: []types.ClusterState{
 		types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting,
 		types.ClusterStateTerminating,
 	}})
-	if err == nil {
-		err = r.addListed(ctx, names, &emr.ListClustersInput{
+	if err == nil || errors.Is(err, errMoreClusters) {
+		err = errors.Join(err, r.addListed(ctx, names, &emr.ListClustersInput{
 			ClusterStates: []types.ClusterState{types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors},
 			CreatedAfter:  aws.Time(now.Add(-endedFor)),
-		})
+		}))
 	}
-	if r.listing.err = err; err == nil || errors.Is(err, errMoreClusters) {
-		r.listing.names = names
+	last.at, last.err, last.missing = now, err, map[string]bool{}
+	for _, id := range unknown {
+		last.missing[id] = true
 	}
-	return r.listing.names, err
+	if last.failures++; err == nil || errors.Is(err, errMoreClusters) {
+		last.names, last.failures = names, 0
+	}
+	return last.names, err
+}
+
+// age is how old the listing may be, if EMR is to be asked about ids that it lacks. Each failure
+// doubles the wait, as for a cluster.
+func (l *clusterListing) age(unknown []string) time.Duration {
+	switch {
+	case l.failures > 0:
+		return min(slowestRetry, firstRetry<<min(l.failures-1, 8))
+	case slices.ContainsFunc(unknown, func(id string) bool { return !l.missing[id] }):
+		return relistAge
+	}
+	return listAge
 }
 
 // addListed adds the names of the clusters that EMR lists.
