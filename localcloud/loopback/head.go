@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 )
@@ -18,9 +17,12 @@ const maxHead = 64 << 10
 // preface begins a connection of HTTP/2 without TLS, which browsers do not speak (RFC 9113, 3.4).
 const preface = "PRI * HTTP/2.0\r\n"
 
+// handshake begins a connection of TLS (RFC 8446, 5.1: a record of this type).
+const handshake = 0x16
+
 // readHead reads the beginning of a connection and returns it. It fails for an HTTP request to
-// another host, after the answer. What is not HTTP/1 passes: TLS has the server's name in its
-// certificate, and browsers speak nothing else.
+// another host, after the answer. TLS, whose certificate has the server's name, and HTTP/2 pass;
+// all else must be a request of HTTP/1, whatever its method: servers take any word for one.
 func readHead(conn net.Conn) ([]byte, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(headTimeout)); err != nil {
 		return nil, err //nolint:wrapcheck // as a read of the connection
@@ -29,12 +31,12 @@ func readHead(conn net.Conn) ([]byte, error) {
 	for {
 		n, err := conn.Read(buffer)
 		head = append(head, buffer[:n]...)
-		if n > 0 && !mayBeRequest(head) || bytes.HasPrefix(head, []byte(preface)) {
+		if len(head) > 0 && head[0] == handshake || bytes.HasPrefix(head, []byte(preface)) {
 			break
 		}
 		if at := bytes.Index(head, []byte("\r\n\r\n")); at >= 0 {
-			if host, ok := foreignHost(head[:at+4]); ok {
-				return nil, refuse(conn, host)
+			if status, why := fault(head[:at+4]); status != 0 {
+				return nil, refuse(conn, status, why)
 			}
 			break
 		}
@@ -42,26 +44,22 @@ func readHead(conn net.Conn) ([]byte, error) {
 			return nil, err //nolint:wrapcheck // as a read of the connection
 		}
 		if len(head) > maxHead {
-			return nil, refuse(conn, "of more than 64 KiB of headers")
+			return nil, refuse(conn, http.StatusRequestHeaderFieldsTooLarge, "the headers have more than 64 KiB")
 		}
 	}
 	return head, conn.SetReadDeadline(time.Time{}) //nolint:wrapcheck // as a read of the connection
 }
 
-// mayBeRequest reports whether bytes may begin an HTTP/1 request: with a method in capitals.
-func mayBeRequest(head []byte) bool {
-	method, _, _ := bytes.Cut(head, []byte(" "))
-	const longest = len("PROPPATCH") + 8
-	return len(method) <= longest && !slices.ContainsFunc(method, func(c byte) bool { return (c < 'A' || c > 'Z') && c != '-' })
-}
-
-// foreignHost returns the host that a request is for, if that is not this machine.
-func foreignHost(head []byte) (string, bool) {
+// fault returns with which status and why a request is refused; 0 if it is not.
+func fault(head []byte) (status int, why string) {
 	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(head)))
 	if err != nil {
-		return "that cannot be read", true
+		return http.StatusBadRequest, err.Error()
 	}
-	return request.Host, !isOwn(request.Host)
+	if !isOwn(request.Host) {
+		return http.StatusMisdirectedRequest, fmt.Sprintf("this is the local cloud, and not %q: use 127.0.0.1", request.Host)
+	}
+	return 0, ""
 }
 
 // isOwn reports whether a host, with or without a port, is this machine under a name that no DNS
@@ -77,11 +75,10 @@ func isOwn(host string) bool {
 	return err == nil && address.IsLoopback()
 }
 
-// refuse answers a request for another host, and returns the error of the connection.
-func refuse(conn net.Conn, host string) error {
-	text := fmt.Sprintf("This is the local cloud, and no host %q: use 127.0.0.1.\n", host)
-	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-		http.StatusMisdirectedRequest, http.StatusText(http.StatusMisdirectedRequest), len(text), text) // the client may be gone
+// refuse answers a request, and returns the error of the connection.
+func refuse(conn net.Conn, status int, why string) error {
+	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
+		status, http.StatusText(status), len(why)+1, why) // the client may be gone
 	_ = conn.Close()
 	return net.ErrClosed
 }

@@ -1,5 +1,5 @@
-// Package loopback lets the user who started the local cloud in, and nobody else: neither other
-// users of the machine, who reach each port of 127.0.0.1, nor pages in the user's own browser
+// Package loopback lets the user who started the local cloud in, and root, and nobody else: neither
+// other users of the machine, who reach each port of 127.0.0.1, nor pages in the user's own browser
 // whose host name leads to 127.0.0.1 (DNS rebinding). Most of what the local cloud serves asks for
 // no password, and some of it runs commands, as what it stands for does within a VPC.
 //
@@ -22,13 +22,15 @@ const headTimeout = 2 * time.Minute
 
 // Guard decides who may connect.
 type Guard struct {
-	user    int // in the user namespace of who opened sockets
+	user int // in the user namespace of who opened sockets
+
+	mu      sync.Mutex // reads of one table in between would move where the kernel goes on
 	sockets []*os.File
 }
 
 // Sockets opens the kernel's tables of TCP sockets of this process's network namespace. They name
-// each socket's user, also where another process in other namespaces reads them: the namespaces
-// are those of who opened them. The caller closes them.
+// each socket's user, even when a process in other namespaces reads them: the namespaces are those
+// of who opened them. The caller closes them.
 func Sockets() ([]*os.File, error) {
 	var out []*os.File
 	for _, path := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
@@ -48,7 +50,7 @@ func Sockets() ([]*os.File, error) {
 }
 
 // New returns a guard that lets a user in, and root, by the tables that Sockets opened.
-func New(user int, sockets []*os.File) *Guard { return &Guard{user, sockets} }
+func New(user int, sockets []*os.File) *Guard { return &Guard{user: user, sockets: sockets} }
 
 // Listen returns a listener on which nobody else is accepted: the connections of others are
 // closed, and HTTP requests for another host than this machine's own are answered with 421.
@@ -81,12 +83,24 @@ func (g *Guard) admits(conn net.Conn) bool {
 	if clientErr != nil || serverErr != nil {
 		return false
 	}
+	// Sockets that close while the table is read may move others past the reader: once more, then.
+	// A socket that is being closed may have root for a user and still be there: so must root's be.
+	user, found := g.owner(client, server)
+	if !found || user == 0 && g.user != 0 {
+		user, found = g.owner(client, server)
+	}
+	return found && (user == g.user || user == 0)
+}
+
+func (g *Guard) owner(client, server netip.AddrPort) (user int, found bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, table := range g.sockets {
-		if user, found := owner(table, client, server); found {
-			return user == g.user || user == 0
+		if user, found = owner(table, client, server); found {
+			return user, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // guarded is a connection whose first bytes are checked as they are read.
