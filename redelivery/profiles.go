@@ -25,10 +25,13 @@ const (
 	// maxProfiles bounds how many profiles are on their way at once, each with a buffer of 32 KiB.
 	maxProfiles = 64
 
+	// maxProfileConnections bounds the connections of nodes: this process relays all OTLP, too, and
+	// each takes some 20 KB of its memory. The launcher opens one for each profile, and closes it.
+	maxProfileConnections = 512
+
 	// profileReadTimeout ends a request whose body is not there by then, which would hold one of
 	// maxProfiles. The launcher waits 10 s for an answer (Profile.ANSWER_MILLIS).
 	profileReadTimeout = 30 * time.Second
-	profileIdleTimeout = 2 * time.Minute
 	profileHeaderBytes = 16 << 10 // the labels are in the query
 )
 
@@ -42,15 +45,16 @@ const (
 const (
 	refusedRequest = "request" // anything but a profile: what Pyroscope keeps is of all clusters
 	refusedSize    = "size"    // larger than maxProfileBytes
-	refusedBusy    = "busy"    // maxProfiles were on their way; the sender tries again
+	refusedBusy    = "busy"    // maxProfiles or maxProfileConnections were there; the sender tries again
 )
 
 // profiles passes profiles from the nodes to Pyroscope, and nothing else: any job on any node can
 // connect, and Pyroscope asks nobody for a password.
 type profiles struct {
-	proxy   *httputil.ReverseProxy
-	running atomic.Int64
-	refused map[string]*metrics.Counter // by reason
+	proxy       *httputil.ReverseProxy
+	connections atomic.Int64
+	running     atomic.Int64
+	refused     map[string]*metrics.Counter // by reason
 }
 
 // ProfilesServer returns a server for the nodes. It passes POST /ingest on to Pyroscope at target,
@@ -73,11 +77,27 @@ func (d *Redelivery) ProfilesServer(address, target string) (*http.Server, error
 		Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, MaxIdleConnsPerHost: maxProfiles},
 		ErrorLog:  slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
 	}
-	return &http.Server{
-		Addr: address, Handler: p, MaxHeaderBytes: profileHeaderBytes,
-		ReadHeaderTimeout: dialTimeout, ReadTimeout: profileReadTimeout, IdleTimeout: profileIdleTimeout,
+	server := &http.Server{
+		Addr: address, Handler: p, MaxHeaderBytes: profileHeaderBytes, ConnState: p.limit,
+		ReadHeaderTimeout: dialTimeout, ReadTimeout: profileReadTimeout,
 		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
-	}, nil
+	}
+	server.SetKeepAlivesEnabled(false)
+	return server, nil
+}
+
+// limit closes connections beyond maxProfileConnections.
+func (p *profiles) limit(conn net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		if p.connections.Add(1) > maxProfileConnections {
+			p.refused[refusedBusy].Inc()
+			_ = conn.Close()
+		}
+	case http.StateClosed, http.StateHijacked:
+		p.connections.Add(-1)
+	case http.StateActive, http.StateIdle:
+	}
 }
 
 // rewrite makes the request to Pyroscope: of what the sender chose it has the query and the body.

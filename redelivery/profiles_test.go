@@ -9,8 +9,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
 
 // nodes is a relay of profiles to a Pyroscope that records what reaches it.
@@ -28,7 +31,9 @@ func startProfiles(t *testing.T, pyroscope http.HandlerFunc) nodes {
 	require.NoError(t, err)
 	server, err := d.ProfilesServer("", store.URL)
 	require.NoError(t, err)
-	relay := httptest.NewServer(server.Handler)
+	relay := httptest.NewUnstartedServer(server.Handler)
+	relay.Config = server
+	relay.Start()
 	t.Cleanup(relay.Close)
 	return nodes{t, relay, func() string {
 		var all bytes.Buffer
@@ -36,6 +41,9 @@ func startProfiles(t *testing.T, pyroscope http.HandlerFunc) nodes {
 		return all.String()
 	}}
 }
+
+// transport waits for the answer to the headers before it sends a large body.
+var transport = &http.Transport{ExpectContinueTimeout: time.Minute}
 
 // do sends a request whose path is as it is given, and returns the answer.
 func (n nodes) do(method, target string, body io.Reader, header ...string) (int, string) {
@@ -46,7 +54,7 @@ func (n nodes) do(method, target string, body io.Reader, header ...string) (int,
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
+	response, err := transport.RoundTrip(request)
 	require.NoError(n.t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
@@ -104,7 +112,7 @@ func TestLargeProfilesAreRefused(t *testing.T) {
 	n := startProfiles(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	whole := bytes.Repeat([]byte("x"), maxProfileBytes+1)
 	for i, body := range []io.Reader{bytes.NewReader(whole), io.MultiReader(bytes.NewReader(whole))} {
-		status, text := n.do(http.MethodPost, "/ingest", body)
+		status, text := n.do(http.MethodPost, "/ingest", body, "Expect", "100-continue") // the answer ends the sending
 		require.Equal(t, http.StatusRequestEntityTooLarge, status)
 		require.Equal(t, "the profile has more than 32 MiB: shorten its interval\n", text)
 		n.requireRefused(refusedSize, i+1)
@@ -144,6 +152,31 @@ func TestProfilesOnTheirWayAreBounded(t *testing.T) {
 	go func() { <-arrived }()
 	status, _ = n.do(http.MethodPost, "/ingest", strings.NewReader("x"))
 	require.Equal(t, http.StatusOK, status)
+}
+
+// Connections that say nothing take a bounded part of the process that relays everything else.
+func TestConnectionsAreBounded(t *testing.T) {
+	n := startProfiles(t, func(http.ResponseWriter, *http.Request) {})
+	held := make([]net.Conn, 0, maxProfileConnections)
+	dial := func() net.Conn {
+		conn, err := net.Dial("tcp", n.relay.Listener.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	for range maxProfileConnections {
+		held = append(held, dial())
+	}
+	_, err := dial().Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF, "closed at once")
+	n.requireRefused(refusedBusy, 1)
+	for _, conn := range held {
+		require.NoError(t, conn.Close())
+	}
+	testenv.Eventually(t, func() bool {
+		response, err := http.Post(n.relay.URL+"/ingest", "text/plain", strings.NewReader("x"))
+		return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
+	}, testenv.Answer, 10*time.Millisecond)
 }
 
 // The launcher sends a profile again after a status of 500 or more.

@@ -12,7 +12,9 @@ import (
 const ScrapeFile = "scrape.yaml"
 
 // deleteKeyFile is the file in VictoriaMetrics' DataDir whose content is the authKey for deleting
-// series. Who may run commands in the pod may write it, to delete, and removes it afterwards.
+// series. Anyone who may run commands in the pod may write a random key into it, to delete. With
+// an empty file anybody may delete, and a key holds until the pod restarts, also once its file has
+// gone (lib/flagutil, Password.maybeRereadPassword).
 const deleteKeyFile = "delete.key"
 
 // ControlMetrics returns regular expressions for the names that are kept of the

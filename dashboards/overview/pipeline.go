@@ -52,7 +52,8 @@ func storePanels() []panel.Panel {
 			Title: "Rejected by stores", Unit: panel.UnitPerSecond, Width: 12,
 			Shows: "Samples, log records, spans and profile samples that a store rejected, per second, requests that it " +
 				"rejected on replay after a crash, and requests of nodes that were not let through to Pyroscope.",
-			Bad:              "Any value above zero: what a store rejects is lost.",
+			Bad: "Any value above zero: what a store rejects is lost. Of what was not let through, \"busy\" is sent again, and " +
+				"\"request\" is somebody who asked for more than to send a profile.",
 			Next:             "Read the reason in the legend, and the store's log.",
 			EmptyWhenHealthy: "a store that rejects data, such as labels that are too long or timestamps that are too old.",
 		},

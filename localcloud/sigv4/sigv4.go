@@ -75,7 +75,7 @@ func (a API) verify(r *http.Request, body []byte) *Refusal {
 	}
 	parts := authorization.FindStringSubmatch(header)
 	if parts == nil {
-		return &Refusal{Incomplete, "the Authorization header is none of Signature Version 4"}
+		return &Refusal{Incomplete, "the Authorization header is not of Signature Version 4"}
 	}
 	keyID, date, region, service, signature := parts[1], parts[2], parts[3], parts[4], parts[6]
 	if region != a.Region || service != a.Service {
@@ -100,7 +100,8 @@ func (a API) verify(r *http.Request, body []byte) *Refusal {
 	}
 	again, err := sign(r, body, signed, aws.Credentials{AccessKeyID: keyID, SecretAccessKey: secret}, a.Service, a.Region, at)
 	if err != nil || subtle.ConstantTimeCompare([]byte(again), []byte(signature)) != 1 {
-		return &Refusal{Mismatch, "The request signature we calculated does not match the signature you provided"}
+		return &Refusal{Mismatch, "The request signature we calculated does not match the signature you provided. " +
+			"The local cloud does not support signed user-agent headers"}
 	}
 	return nil
 }
@@ -129,7 +130,8 @@ func unsigned(r *http.Request, signed []string) string {
 
 // sign returns the signature of a request with those of its headers that its own covers.
 func sign(r *http.Request, body []byte, signed []string, key aws.Credentials, service, region string, at time.Time) (string, error) {
-	same := &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: http.Header{}}
+	url := *r.URL // the signer sorts its query
+	same := &http.Request{Method: r.Method, URL: &url, Host: r.Host, Header: http.Header{}}
 	for _, name := range signed {
 		switch name {
 		case "host":

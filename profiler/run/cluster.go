@@ -172,9 +172,10 @@ func (r *runner) applications(ctx context.Context, c *reading) {
 		})
 	}
 	r.progress.Applications(len(chosen))
+	tries := r.suspectsLast(ctx, chosen)
 	each(r.o.AppThreads, chosen, func(_ int, a source.Application) {
 		if ctx.Err() == nil && r.writable() {
-			r.try(ctx, c, a)
+			r.try(ctx, c, a, tries[a.ID])
 		}
 		r.progress.ApplicationDone()
 	})

@@ -25,7 +25,7 @@ const (
 func TestMain(m *testing.M) {
 	if logs := os.Getenv(childLogs); logs != "" {
 		if fatal := os.Getenv(childFatal); fatal != "" {
-			go dieWith(fatal, os.Getenv(childOutput))
+			go dieWith(begunFile(fatal, os.Getenv(childOutput)))
 		}
 		summary, err := run.Run(context.Background(), aws.Config{}, ofLogs(logs, os.Getenv(childOutput)), &progress{})
 		if err == nil {

@@ -2,12 +2,15 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 const (
@@ -24,17 +27,26 @@ const (
 	endTimeout = 10 * time.Second
 )
 
-// try reads an application, and keeps account of it outside the process. One whose reading ended
-// an earlier process is read alone: what was read beside it was as suspect, and is cleared by
-// being read.
-func (r *runner) try(ctx context.Context, c *reading, a source.Application) {
-	tries, err := r.lake.Tries(ctx, a.ID)
-	if err != nil {
-		if ctx.Err() == nil {
-			r.failLake(err)
-		}
-		return
+// suspectsLast returns how often reading each application was begun and not ended, and moves those
+// of which any was behind the others.
+func (r *runner) suspectsLast(ctx context.Context, chosen []source.Application) map[tables.Attempt]lake.Tries {
+	tries, failed := make([]lake.Tries, len(chosen)), make([]error, len(chosen))
+	each(lakeReads, chosen, func(i int, a source.Application) { tries[i], failed[i] = r.lake.Tries(ctx, a.ID) })
+	if err := errors.Join(failed...); err != nil && ctx.Err() == nil {
+		r.failLake(err)
 	}
+	of := map[tables.Attempt]lake.Tries{}
+	for i, a := range chosen {
+		of[a.ID] = tries[i]
+	}
+	slices.SortStableFunc(chosen, func(a, b source.Application) int { return min(of[a.ID].Count, 1) - min(of[b.ID].Count, 1) })
+	return of
+}
+
+// try reads an application, and keeps account of it outside the process. One whose reading ended
+// an earlier process is read alone: what was read beside it is equally suspect until it has been
+// read.
+func (r *runner) try(ctx context.Context, c *reading, a source.Application, tries lake.Tries) {
 	if again := tries.Last.Add(triedAgain); tries.Count >= maxTries && r.now.Before(again) {
 		err := fmt.Errorf("reading it ended the profiler %d times, the last time at %s: it is tried again after %s; "+
 			"if memory ran out, give the profiler more", tries.Count, tries.Last.UTC().Format(time.RFC3339), again.UTC().Format(time.RFC3339))
@@ -52,7 +64,7 @@ func (r *runner) try(ctx context.Context, c *reading, a source.Application) {
 	if ctx.Err() != nil || !r.writable() {
 		return // while it waited for the others
 	}
-	if err := r.lake.BeginTry(ctx, a.ID, lake.Tries{Count: tries.Count + 1, Last: r.now}); err != nil {
+	if err := r.lake.BeginTry(ctx, a.ID, lake.Tries{Count: tries.Count + 1, Last: time.Now()}); err != nil {
 		if ctx.Err() == nil {
 			r.failLake(err)
 		}

@@ -26,17 +26,23 @@ const childFatal = "OBSERVATORY_TEST_FATAL"
 // tries are the objects of applications that are being read.
 const tries = "_manifest/tries"
 
-// dieWith kills this process once it begins to read an application into a folder.
-func dieWith(application, output string) {
-	begun := func() (content []byte) {
+// begunFile returns a function that reads the object of an application that is being read into a
+// folder, nil if there is none, and what it reads now.
+func begunFile(application, output string) (read func() []byte, now []byte) {
+	read = func() (content []byte) {
 		found, _ := filepath.Glob(filepath.Join(output, tries, application+".*"))
 		for _, file := range found {
 			content, _ = os.ReadFile(file)
 		}
 		return content
 	}
-	for before := begun(); ; {
-		if now := begun(); len(now) > 0 && !bytes.Equal(now, before) {
+	return read, read()
+}
+
+// dieWith kills this process once the object is another than before.
+func dieWith(read func() []byte, before []byte) {
+	for ; ; time.Sleep(time.Millisecond) {
+		if now := read(); len(now) > 0 && !bytes.Equal(now, before) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}

@@ -1,6 +1,7 @@
 package cloud_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -19,9 +21,9 @@ import (
 
 // A job's answers, if it asks for what is not its own.
 const (
-	refused     = "403"
-	unreachable = "unreachable"
-	denied      = "denied"
+	forbidden = "403"
+	refused   = "refused" // nothing listens
+	denied    = "denied"
 )
 
 // intruderFails submits a job that asks the control node and S3 for what is of other jobs. It may
@@ -39,7 +41,7 @@ func intruderFails(t *testing.T, c *cloud) {
 	for _, w := range platform.Workloads() { // whatever a Service has inside the cluster
 		for _, p := range w.Ports {
 			if !p.Node {
-				want[at(p.Number, "GET /metrics")] = unreachable
+				want[at(p.Number, "GET /metrics")] = refused
 			}
 		}
 	}
@@ -47,7 +49,7 @@ func intruderFails(t *testing.T, c *cloud) {
 		"POST /querier.v1.QuerierService/Series", "POST /querier.v1.QuerierService/SelectMergeProfile", "GET /pyroscope/render",
 		"GET /ops/object-store/tenants", "POST /push.v1.PusherService/Push", "GET /ingest", "GET /metrics", "GET /debug/pprof/heap",
 	} {
-		want[at(platform.Pyroscope, request)] = refused
+		want[at(platform.Pyroscope, request)] = forbidden
 	}
 	want[at(platform.Pyroscope, "POST /ingest")] = "400" // no profile, as Pyroscope says itself
 	want[at(platform.OTLPHTTP, "GET /v1/logs")] = "405"
@@ -70,7 +72,7 @@ func outsidersAreRefused(t *testing.T, c *cloud) {
 			refusing = append(refusing, service)
 		}
 		if os.Getuid() != 0 {
-			continue // it cannot become another user
+			continue // it cannot become another user; localcloud/loopback has other users' ids
 		}
 		stranger := &syscall.Credential{Uid: 12345, Gid: 12345}
 		require.Empty(t, said(t, stranger, address, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), service)
@@ -94,7 +96,9 @@ func said(t *testing.T, as *syscall.Credential, address, text string) string {
 	host, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
 	const exchange = `trap "" PIPE; exec 3<>"/dev/tcp/$1/$2"; printf %s "$3" 2>/dev/null >&3; cat 2>/dev/null <&3; true`
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", exchange, "-", host, port, text)
+	ctx, cancel := context.WithTimeout(t.Context(), testenv.Answer.Scaled())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", exchange, "-", host, port, text)
 	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: as}
 	var problems strings.Builder
 	cmd.Stderr = &problems

@@ -32,8 +32,11 @@ func answered() []threat {
 		},
 		{
 			job, "It asks the other servers of the control node: stores, relay, profiler, tools, Grafana, Kubernetes.",
-			"Security groups open the ports of OTLP and profiles only; pods have no other port on the node's address.",
-			[]string{"components/workloads TestEveryEndpointIsAServicePort", "tests/cloud TestLife"},
+			"Security groups open the ports of OTLP and profiles to nodes, and those of Grafana, status page, tools and Kubernetes to " +
+				"operators. No other pod has a port on the node's address.",
+			[]string{
+				"tests/controls TestEveryControlIsMetOrExcepted", "components/workloads TestEveryEndpointIsAServicePort", "tests/cloud TestLife",
+			},
 		},
 		{
 			job, "It reads the history of other clusters in `lake/history/`: texts of queries, errors, properties.",
@@ -52,7 +55,7 @@ func answered() []threat {
 		},
 		{
 			job, "It sends telemetry of clusters that do not exist, to use up EMR's quota and to hide the clusters that do.",
-			"EMR is asked only about clusters that it lists. 50 other ids are shown, the rest are counted on the page.",
+			"EMR is asked first about clusters that it lists, and once about 50 other ids, which are shown; the rest are counted on the page.",
 			[]string{"status/clustertelemetry TestForgedClusterIDs", "status TestForgedClustersAreCounted"},
 		},
 		{
@@ -70,10 +73,11 @@ func answered() []threat {
 			[]string{"profiler/tools TestResultsHaveNoSecrets", "profiler/tools TestTextsOfJobsAreMarked"},
 		},
 		{
-			job, "It writes a history that costs the profiler all its memory, again and again, so that nobody else's is read.",
-			"What is kept of a log in memory is bounded (100,000 executors). Each reading is recorded before it begins. What was being " +
-				"read when the process ended is read alone in the next run, and given up for a day after three times, with a row in " +
-				"`completeness`.",
+			job, "It writes a history that costs the profiler all its memory, so that nobody else's is read.",
+			"How many executors, open jobs, stages and executions of a log are kept in memory is bounded (100,000). Each reading is " +
+				"recorded before it begins. What was being " +
+				"read when the process ended is read alone in the next run, after its cluster's others, and given up for a day after three " +
+				"times, with a row in `completeness`.",
 			[]string{"profiler/fold TestMemoryOfManyExecutors", "profiler/run TestAnApplicationThatEndsTheProfiler"},
 		},
 		{
@@ -84,12 +88,13 @@ func answered() []threat {
 		{
 			person, "They delete metrics through the data source's proxy.",
 			"VictoriaMetrics deletes with a key only. It is a random one that nobody knows, until somebody with access to the pod writes it " +
-				"into `delete.key` on its volume.",
+				"into `delete.key` on its volume; that key holds until the pod restarts.",
 			[]string{"assets/workloads TestSignalsReachTheirStores"},
 		},
 		{
 			localUser, "They connect to the ports of the local cloud: providers and YARN run commands, stores ask for no password.",
-			"The region looks up each client's user in the kernel's table of sockets, and lets in who started it, and root.",
+			"The region looks up each client's user in the kernel's table of sockets, and lets in who started it, and root. Tests try it " +
+				"as another user where they run as root.",
 			[]string{"localcloud/loopback TestOtherUsersAreRefused", "tests/cloud TestLife"},
 		},
 		{
@@ -113,6 +118,15 @@ func accepted() []threat {
 				"each team separates them.", nil},
 		{job, "It fills the stores: series, log lines, spans or profiles without end.",
 			"Disks are bounded (decision 6), queues are on disk, and Pyroscope has its own limits. No limit is per cluster yet.", nil},
+		{job, "It writes many histories that each cost the profiler all its memory, or few names of megabytes.",
+			"Each ends the process three times a day at most, and later clusters wait as long. Counting the ends of the process, and bytes in " +
+				"place of entries, would close it.", nil},
+		{job, "It keeps the relay of profiles busy: with connections (512), or with bodies that trickle for half a minute (64).",
+			"Profiles of other clusters are sent again for as long as that; OTLP has a port of its own. A limit for each address would " +
+				"close it.", nil},
+		{page, "It sends requests to 127.0.0.1 itself, without reading the answers.",
+			"Browsers send simple ones across sites: they can add telemetry. What runs commands asks for a signature, for a content type " +
+				"that browsers send to no other site unasked, or for HTTP/2.", nil},
 		{job, "It makes a FIFO or a link where the node's collector looks for logs.",
 			"The collector's log reader follows links and waits for FIFOs; it sends a root-only file's lines to VictoriaLogs, or reads no " +
 				"further container's log on that node. The upstream receiver has no option against it.", nil},

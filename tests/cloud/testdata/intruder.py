@@ -13,12 +13,14 @@ def asked(method, url):
     body = b"{}" if method == "POST" else None
     request = urllib.request.Request(url, data=body, method=method, headers={"Content-Type": "application/json"})
     try:
-        with urllib.request.urlopen(request, timeout=5) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return str(answer.status)
     except urllib.error.HTTPError as e:
         return str(e.code)
-    except OSError:  # refused, or dropped by the security group
-        return "unreachable"
+    except urllib.error.URLError as e:
+        if isinstance(e.reason, ConnectionRefusedError):
+            return "refused"
+        raise
 
 
 def read(url):
