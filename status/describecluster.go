@@ -211,4 +211,5 @@ func (r *ClusterReader) addListed(ctx context.Context, names map[string]string, 
 	return nil
 }
 
-var errMoreClusters = fmt.Errorf("EMR lists more than %d clusters: it is asked about the others one by one", maxClusterPages*clustersPerPage)
+var errMoreClusters = fmt.Errorf("EMR lists more than %d clusters: it is asked about the others one by one",
+	maxClusterPages*clustersPerPage)
