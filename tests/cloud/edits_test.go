@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // changes is what an up did to the stack's resources.
@@ -76,14 +77,14 @@ const lockOut = "operatorCidrs[0]=192.88.99.128/25"
 
 // operatorRules is how many rules of the control node's security group admit a network
 // of operators.
-const operatorRules = 3
+func operatorRules() int { return len(platform.OperatorPorts(true)) }
 
 // lockedOut takes the operator's network from the security group, which leaves the
 // program's own connections to the control node without an answer, as on AWS.
 func lockedOut(t *testing.T, c *cloud) {
 	testenv.RequireLong(t, "tests/reach TestGateOnAWorkstation is locked out by the same gateway")
 	n := c.up(t, lockOut)
-	require.Equal(t, []int{operatorRules, operatorRules}, []int{n.created, n.deleted})
+	require.Equal(t, []int{operatorRules(), operatorRules()}, []int{n.created, n.deleted})
 	out, _, err := c.try(t, "up", "--no-job", "--config", lockOut, "--config", storeEdit)
 	require.Error(t, err)
 	require.Contains(t, out, "kubernetes provider: connect to https://"+c.outputs(t).ControlPublicIP+":6443: not ready within")
@@ -97,7 +98,7 @@ func editRestartsOne(t *testing.T, c *cloud) {
 	before := c.servers(t)
 	n := c.up(t, storeEdit)
 	if testenv.Long() {
-		require.Equal(t, operatorRules, n.deleted, "the rules of the other network")
+		require.Equal(t, operatorRules(), n.deleted, "the rules of the other network")
 	}
 	require.Equal(t, []string{"tempo"}, restartedServers(before, c.servers(t)))
 }
