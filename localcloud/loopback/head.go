@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"time"
 )
 
 // maxHead is more than any client's request line and headers.
@@ -22,11 +21,10 @@ const handshake = 0x16
 
 // readHead reads the beginning of a connection and returns it. It fails for an HTTP request to
 // another host, after the answer. TLS, whose certificate has the server's name, and HTTP/2 pass;
-// all else must be a request of HTTP/1, whatever its method: servers take any word for one.
+// all else must be a request of HTTP/1, whatever its method: servers take any word for one. It
+// waits for as long as the server's own deadlines let it: clients open connections that they do
+// not need yet.
 func readHead(conn net.Conn) ([]byte, error) {
-	if err := conn.SetReadDeadline(time.Now().Add(headTimeout)); err != nil {
-		return nil, err //nolint:wrapcheck // as a read of the connection
-	}
 	head, buffer := []byte(nil), make([]byte, 4<<10)
 	for {
 		n, err := conn.Read(buffer)
@@ -47,7 +45,7 @@ func readHead(conn net.Conn) ([]byte, error) {
 			return nil, refuse(conn, http.StatusRequestHeaderFieldsTooLarge, "the headers have more than 64 KiB")
 		}
 	}
-	return head, conn.SetReadDeadline(time.Time{}) //nolint:wrapcheck // as a read of the connection
+	return head, nil
 }
 
 // fault returns with which status and why a request is refused; 0 if it is not.

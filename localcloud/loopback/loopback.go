@@ -13,12 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"sync"
-	"time"
 )
-
-// headTimeout is how long a connection's first bytes may take. Clients may open connections
-// before they need them.
-const headTimeout = 2 * time.Minute
 
 // Guard decides who may connect.
 type Guard struct {

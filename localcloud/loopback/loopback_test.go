@@ -102,6 +102,24 @@ func exchangeAsJava(t *testing.T, address, text string) string {
 	return string(answer)
 }
 
+// The server's own deadline ends a connection that says nothing, and no other does.
+func TestSilentConnectionsEndWithTheServersDeadline(t *testing.T) {
+	tables, err := loopback.Sockets()
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	accepted, err := loopback.New(os.Getuid(), tables).Listen(l).Accept()
+	require.NoError(t, err)
+	defer accepted.Close()
+	require.NoError(t, accepted.SetReadDeadline(time.Now().Add(-time.Second)))
+	_, err = accepted.Read(make([]byte, 1))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
 // A page whose host name leads to 127.0.0.1 asks for its own host.
 func TestRequestsToOtherHostsAreRefused(t *testing.T) {
 	reached := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("reached") })
