@@ -33,7 +33,7 @@ func (l *Lake) Tries(ctx context.Context, id tables.Attempt) (Tries, error) {
 	}
 	var tries Tries
 	if json.Unmarshal(raw, &tries) != nil {
-		return Tries{}, nil
+		tries = Tries{}
 	}
 	return tries, nil
 }
