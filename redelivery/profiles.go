@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -61,26 +61,26 @@ type profiles struct {
 // http://host:port, with its query and its body and no other header than the body's; the answer is
 // Pyroscope's. It refuses everything else, and counts it among the relay's metrics. Call it once.
 func (d *Redelivery) ProfilesServer(address, target string) (*http.Server, error) {
-	u, err := url.Parse(target)
-	if err != nil || u.Port() == "" || target != "http://"+u.Host {
+	if !isHostPort(target) {
 		return nil, fmt.Errorf("profiles %q: must be http://host:port", target)
 	}
+	host, log := strings.TrimPrefix(target, "http://"), slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn)
 	p := &profiles{refused: map[string]*metrics.Counter{}}
 	for _, reason := range []string{refusedRequest, refusedSize, refusedBusy} {
 		p.refused[reason] = d.metrics.NewCounter(fmt.Sprintf("%s{%s=%q}", MetricProfilesRefused, LabelReason, reason))
 	}
 	p.proxy = &httputil.ReverseProxy{
-		Rewrite:      func(r *httputil.ProxyRequest) { rewrite(r, u.Host) },
+		Rewrite:      func(r *httputil.ProxyRequest) { rewrite(r, host) },
 		ErrorHandler: p.failed,
 		// The relay's own client has a timeout, after which Pyroscope may still store the profile:
 		// a sender that heard of a failure would send it twice.
 		Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, MaxIdleConnsPerHost: maxProfiles},
-		ErrorLog:  slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+		ErrorLog:  log,
 	}
 	server := &http.Server{
 		Addr: address, Handler: p, MaxHeaderBytes: profileHeaderBytes, ConnState: p.limit,
 		ReadHeaderTimeout: dialTimeout, ReadTimeout: profileReadTimeout,
-		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+		ErrorLog: log,
 	}
 	server.SetKeepAlivesEnabled(false)
 	return server, nil

@@ -54,9 +54,8 @@ func New(stores []string) (*Redelivery, error) {
 	d, errs := &Redelivery{metrics: metrics.NewSet()}, []error(nil)
 	for _, s := range stores {
 		name, address, _ := strings.Cut(s, "=")
-		u, err := url.Parse(address)
 		switch {
-		case err != nil || !storeName.MatchString(name) || u.Port() == "" || address != "http://"+u.Host:
+		case !storeName.MatchString(name) || !isHostPort(address):
 			errs = append(errs, fmt.Errorf("store %q: must be name=http://host:port, with lower-case letters and dashes as name", s))
 		case slices.ContainsFunc(d.stores, func(other *store) bool { return other.name == name }):
 			errs = append(errs, fmt.Errorf("store %q: there is another %s; give each its own name", s, name))
@@ -68,6 +67,12 @@ func New(stores []string) (*Redelivery, error) {
 		errs = append(errs, errors.New("no store: give at least one as name=http://host:port"))
 	}
 	return d, errors.Join(errs...)
+}
+
+// isHostPort reports whether an address is http://host:port and nothing more.
+func isHostPort(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Port() != "" && address == "http://"+u.Host
 }
 
 // Handler forwards POST /<store>/<path> to the store's /<path>, and serves

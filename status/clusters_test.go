@@ -18,6 +18,17 @@ import (
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
+// openEMR returns the local EMR API, on which no node runs, and its store.
+func openEMR(t *testing.T) (*emrapi.Store, *emrapi.Server) {
+	t.Helper()
+	store, err := emrapi.Open(t.TempDir())
+	require.NoError(t, err)
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
+	require.NoError(t, err)
+	t.Cleanup(api.Close)
+	return store, api
+}
+
 // putCluster adds a cluster with a bootstrap action, and the tags of a stack.
 func putCluster(t *testing.T, store *emrapi.Store, name, stack string, action ...string) string {
 	t.Helper()
@@ -39,11 +50,7 @@ func putCluster(t *testing.T, store *emrapi.Store, name, stack string, action ..
 // says of them. One that ended remains for a day, with the reason.
 func TestClustersAsEMRDescribesThem(t *testing.T) {
 	metrics := storetest.DefaultMetrics(t)
-	store, err := emrapi.Open(t.TempDir())
-	require.NoError(t, err)
-	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
-	require.NoError(t, err)
-	t.Cleanup(api.Close)
+	store, api := openEMR(t)
 	const artifacts = "s3://data/artifacts/"
 	own := putCluster(t, store, "emr-observatory-dev-etl", "dev", "10.0.0.4", artifacts, "now", "hostsOnly")
 	failed := putCluster(t, store, "emr-observatory-dev-adhoc", "dev", "10.0.0.4", artifacts, "before")
@@ -112,11 +119,7 @@ func addStep(t *testing.T, store *emrapi.Store, cluster, name string) {
 // A job that makes up clusters fills no page with them: some are shown, and the rest are counted.
 func TestForgedClustersAreCounted(t *testing.T) {
 	metrics := storetest.DefaultMetrics(t)
-	store, err := emrapi.Open(t.TempDir())
-	require.NoError(t, err)
-	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
-	require.NoError(t, err)
-	t.Cleanup(api.Close)
+	store, api := openEMR(t)
 	genuine := putCluster(t, store, "etl", "dev")
 	reporting := []string{genuine}
 	for n := range 60 {
