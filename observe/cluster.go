@@ -28,10 +28,15 @@ func ConfigurationsOf(c schema.Cluster, samplingRatio string) []Classification {
 func sparkDefaultsOf(c schema.Cluster) map[string]string {
 	defaults := map[string]string{}
 	if c.RolledEventLogs {
-		defaults["spark.eventLog.rolling.enabled"] = "true"
+		maps.Copy(defaults, RolledEventLogs())
 	}
 	maps.Copy(defaults, c.SparkDefaults)
 	return defaults
+}
+
+// RolledEventLogs returns what the key rolledEventLogs adds to spark-defaults.
+func RolledEventLogs() map[string]string {
+	return map[string]string{"spark.eventLog.rolling.enabled": "true"}
 }
 
 // GroupConfigurationsOf returns the configurations of one of the cluster's task groups.
@@ -73,15 +78,12 @@ func BootstrapArgs(c schema.Cluster, shared []string) []string {
 	return shared
 }
 
-// glueCatalog names Glue's client of the metastore to the applications that have one.
-// Spark has a file of its own (EMR Release Guide, "Use the AWS Glue Data Catalog
-// catalog as the metastore for Spark", "… for Hive").
+// glueCatalog makes applications use Glue's Data Catalog.
 func glueCatalog(applications []string) []Classification {
-	const client = "com.amazonaws.glue.catalog.metastore.AWSGlueDataCatalogHiveClientFactory"
 	var out []Classification
-	for _, e := range []struct{ application, file string }{{"Hive", "hive-site"}, {"Spark", "spark-hive-site"}} {
-		if slices.Contains(applications, e.application) {
-			out = append(out, Classification{Classification: e.file, Properties: map[string]string{schema.MetastoreClientKey: client}})
+	for _, s := range schema.GlueSettings() {
+		if slices.Contains(applications, s.Application) {
+			out = append(out, Classification{Classification: s.Classification, Properties: map[string]string{s.Property: s.Value}})
 		}
 	}
 	return out

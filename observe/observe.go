@@ -41,6 +41,9 @@ type Classification struct {
 	Properties     map[string]string `json:"Properties"`
 }
 
+// SparkDefaults is the classification of Spark's own file.
+const SparkDefaults = "spark-defaults"
+
 // Configurations returns the configurations of an observed cluster. samplingRatio is
 // that of its jobs' traces, platform.SparkSamplingRatio; "" = they have none.
 // sparkDefaults are merged over the platform's own, key by key.
@@ -56,6 +59,6 @@ func Configurations(samplingRatio string, sparkDefaults map[string]string) []Cla
 	return append([]Classification{
 		// YARN's and HDFS's own metrics under /prom, read by the node's collector.
 		{Classification: "core-site", Properties: map[string]string{"hadoop.prometheus.endpoint.enabled": "true"}},
-		{Classification: "spark-defaults", Properties: spark},
+		{Classification: SparkDefaults, Properties: spark},
 	}, dockerClassifications()...)
 }

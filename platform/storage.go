@@ -18,6 +18,10 @@ const (
 // may read the lake read it too; nodes do not, and only the control node may write it.
 const PrefixHistory = PrefixLake + "history/"
 
+// PrefixNotebooks is where EMR's JupyterHub keeps notebooks, below it a folder for each of
+// its users (EMR Release Guide, "Configuring persistence for notebooks in Amazon S3").
+const PrefixNotebooks Prefix = "jupyter/"
+
 // Prefixes lists the layout in a fixed order.
 func Prefixes() []Prefix {
 	return []Prefix{PrefixTempo, PrefixPyroscope, PrefixArtifacts, PrefixEMRLogs, PrefixLake}

@@ -11,6 +11,12 @@ const (
 	MinDataVolumeGiB = 20
 	MaxDataVolumeGiB = 16384
 
+	// ControlRootGiB holds the system, logs of pods and K3s itself; images and data are on
+	// the data volume.
+	ControlRootGiB = 30
+	// ControlVolumeType is the EBS type of both volumes.
+	ControlVolumeType = "gp3"
+
 	// EvictionGiB is the free space on the volume below which the kubelet evicts
 	// pods. It cannot clear their folders. It is less than the reserve: at the
 	// kubelet's default of 5 %, the stores on a large volume would be evicted

@@ -13,9 +13,9 @@ import (
 // Words of EMR's scaling policies (EMR API, SimpleScalingPolicyConfiguration and
 // CloudWatchAlarmDefinition).
 const (
-	adjustExact   = "EXACT_CAPACITY"
-	adjustChange  = "CHANGE_IN_CAPACITY"
-	adjustPercent = "PERCENT_CHANGE_IN_CAPACITY"
+	AdjustExact   = "EXACT_CAPACITY"
+	AdjustChange  = "CHANGE_IN_CAPACITY"
+	AdjustPercent = "PERCENT_CHANGE_IN_CAPACITY"
 
 	// metricPeriod: EMR sends its metrics every five minutes.
 	metricPeriod = 300
@@ -83,7 +83,7 @@ func (ScalingRule) Help() map[string]string {
 // SetDefaults sets what EMR assumes of a rule that leaves it out, except the pause after it
 // acted: EMR has none, and would act again before its metrics show the first effect.
 func (r *ScalingRule) SetDefaults() {
-	*r = ScalingRule{AdjustmentType: adjustChange, CoolDownSeconds: metricPeriod, PeriodSeconds: metricPeriod, EvaluationPeriods: 1,
+	*r = ScalingRule{AdjustmentType: AdjustChange, CoolDownSeconds: metricPeriod, PeriodSeconds: metricPeriod, EvaluationPeriods: 1,
 		Statistic: "AVERAGE"}
 }
 
@@ -141,8 +141,8 @@ func autoScalingRules() map[string]Rule {
 			with("", "add the missing rule"),
 		"scalingName":        predicate(isEMRName, "1 to 256 characters without < > $ | ` and line breaks"),
 		"scalingDescription": pattern("^[^<>$|`\r\n\t]{0,256}$", "at most 256 characters without < > $ | ` and line breaks"),
-		"adjustmentType":     oneOf(adjustChange, adjustPercent, adjustExact),
-		"adjustment":         textOnly("must be other than 0, and above 0 with " + adjustExact),
+		"adjustmentType":     oneOf(AdjustChange, AdjustPercent, AdjustExact),
+		"adjustment":         textOnly("must be other than 0, and above 0 with " + AdjustExact),
 		"coolDown":           intRange(0, math.MaxInt32),
 		"scalingMetric":      metric.with("", "known: "+strings.Join(metrics, ", ")),
 		"comparison":         oneOf("GREATER_THAN_OR_EQUAL", "GREATER_THAN", "LESS_THAN", "LESS_THAN_OR_EQUAL"),

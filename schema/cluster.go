@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/presets"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
 // Cluster describes one EMR cluster.
 type Cluster struct {
+	Preset       string   `json:"preset" rule:"preset"`
 	ReleaseLabel string   `json:"releaseLabel" rule:"release"`
 	Applications []string `json:"applications" rule:"application"`
 	Observe      string   `json:"observe" rule:"observe"`
@@ -56,6 +58,9 @@ type Cluster struct {
 // Help describes the keys, for documents.
 func (Cluster) Help() map[string]string {
 	return map[string]string{
+		"preset": "Shape that the cluster has where its other keys say nothing (presets.md). Objects and maps are merged by key, and " +
+			"configurations by classification; a list replaces the preset's, fleets its groups, and null removes what it has. " +
+			"`observatory explain` says who set what.",
 		"releaseLabel": "EMR release.",
 		"applications": "EMR applications to install, Spark among them unless observe is hostsOnly.",
 		"observe": "What nodes report: full, or hostsOnly for a cluster without Spark, whose nodes install the collector alone. The " +
@@ -81,13 +86,13 @@ func (Cluster) Help() map[string]string {
 		"stepConcurrency":   "Steps that run at the same time.",
 		"steps": "Steps that run when the cluster has started. A later edit changes nothing: submit further steps with " +
 			"`observatory submit`. A cluster that is replaced, or started again after it has ended, runs its steps again.",
-		"sparkDefaults": "Entries of spark-defaults, merged key by key over the platform's.",
+		"sparkDefaults": "Entries of spark-defaults, merged key by key over the platform's. " + DataBucket + " is the name of the data bucket.",
 		"rolledEventLogs": "Jobs write their event logs in parts of 128 MiB, as AWS recommends for large ones, unless they or sparkDefaults " +
 			"set spark.eventLog.rolling.enabled. No part is compacted: that would remove finished jobs from the history. " +
 			"Without effect if observe is hostsOnly.",
-		"glueCatalog": "Use AWS Glue's Data Catalog as the metastore of Hive and Spark. Jobs may use the databases of " +
+		"glueCatalog": "Use AWS Glue's Data Catalog as the metastore of Hive, Presto, Spark and Trino. Jobs may use the databases of " +
 			"access.glueDatabases.",
-		"configurations":   "Classifications of EMR, merged with the platform's.",
+		"configurations":   "Classifications of EMR, merged with the platform's. " + DataBucket + " is the name of the data bucket.",
 		"bootstrapActions": "Scripts that run on each node after the platform's own and before the applications are installed, in this order.",
 		"serviceRoleArn":   "Existing role of EMR itself. Empty: the stack creates one. The program adds a policy to it.",
 		"instanceProfileArn": "Existing instance profile of the nodes. Empty: the stack creates one. The program " +
@@ -155,6 +160,8 @@ func clusterRules() map[string]Rule {
 	names := oneOf(applicationNames()...)
 	names.Text = "must be an EMR application of the release"
 	return map[string]Rule{
+		"preset": oneOf(presets.Names()...).optional().with(", or empty", "choose one, or remove it: docs/reference/presets.md "+
+			"says what each has"),
 		"release":     releaseRule(),
 		"application": names.with("", "known: "+strings.Join(applicationNames(), ", ")),
 		"observe":     oneOf(ObserveFull, ObserveHostsOnly),

@@ -2,10 +2,8 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -16,23 +14,15 @@ func (c Cluster) checkFacts(l *violation.List, path string, now time.Time) {
 	for i, name := range c.Applications {
 		checkApplication(l, fmt.Sprintf("%s.applications[%d]", path, i), name, c.ReleaseLabel)
 	}
-	on := machines{hbase: slices.Contains(c.Applications, "HBase")}
 	for _, g := range c.GroupsAt(path) {
 		checkInstanceType(l, g.Path+".instanceType", g.InstanceType, c.ReleaseLabel)
 		checkVolumeLimits(l, g.Path+".ebs", g.InstanceType, g.EBS)
-		if g.Role == platform.RoleMaster {
-			on.primary = g.InstanceType
-		}
 		checkEBSOptimized(l, g)
-		if g.Role != platform.RoleMaster || !c.HasCore() { // a primary node alone runs YARN's containers
-			on.workers = append(on.workers, g.InstanceType)
-		}
 		checkSettings(l, settingsOf(g.Configurations, g.Path+".configurations"))
 		checkClassificationNames(l, g.Path+".configurations", g.Configurations)
 	}
 	checkClassificationNames(l, path+".configurations", c.Configurations)
-	s := settingsOf(c.Configurations, path+".configurations")
-	s.add(sparkDefaults, path+".sparkDefaults", c.SparkDefaults)
+	s, on := c.settings(path), c.machines()
 	checkSettings(l, s)
 	checkSparkContext(l, s, c.Encryption.InTransit())
 	checkExecutors(l, s, on)

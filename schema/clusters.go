@@ -53,6 +53,7 @@ func (c Config) checkClusters(l *violation.List) {
 		c.Clusters[key].Validate(l, ClusterPath(key), c.Ephemeral)
 		c.Clusters[key].checkSubnets(l, ClusterPath(key), c.Network)
 		c.Clusters[key].checkPartition(l, ClusterPath(key), c.Region)
+		c.Clusters[key].checkBids(l, ClusterPath(key), c.Region)
 		checkTagsBeside(l, ClusterPath(key)+".tags", c.Clusters[key].Tags, c.Tags)
 	}
 	c.checkArchitectures(l)

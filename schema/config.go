@@ -17,6 +17,7 @@ type Config struct {
 	ControlNode       ControlNode        `json:"controlNode"`
 	Architectures     []string           `json:"architectures" rule:"nodeArch"`
 	Clusters          map[string]Cluster `json:"clusters" rule:"clusters"`
+	Budget            Budget             `json:"budget"`
 	BlockPublicAccess bool               `json:"blockPublicAccess"`
 	Retention         Retention          `json:"retention"`
 	Tracing           Tracing            `json:"tracing"`
@@ -42,6 +43,7 @@ func (Config) Help() map[string]string {
 		"architectures": "Processor architectures whose nodes find their artifacts in the data bucket: of the stack's clusters, and " +
 			"of others that use its bootstrap action. An edit replaces all clusters of the stack: they share that action.",
 		"clusters": "The EMR clusters by key, which is a part of their names. Without any, the platform observes clusters that others start.",
+		"budget":   "What the stack may cost. The preview prints an estimate with or without one.",
 		"blockPublicAccess": "Make EMR refuse clusters with public security groups, on every port, in the whole account and region. " +
 			"Removing the key, or the stack, leaves the account as it is. False: the account's own setting is left alone.",
 		"retention":    "How long data is kept, in days.",
@@ -62,6 +64,7 @@ func Defaults() Config {
 	c := Config{
 		Tags: map[string]string{}, OperatorCIDRs: []string{}, Architectures: platform.Architectures(), Clusters: map[string]Cluster{},
 	}
+	c.Budget.SetDefaults()
 	c.Network.SetDefaults()
 	c.ControlNode.SetDefaults()
 	c.Retention.SetDefaults()
@@ -87,6 +90,7 @@ func (c Config) Check(l *violation.List) {
 	c.checkAccess(l)
 	c.checkOperators(l)
 	c.checkCertificate(l)
+	checkFields(l, "budget", c.Budget)
 	c.checkClusters(l)
 	c.checkCapacity(l)
 	c.checkAddresses(l)

@@ -57,18 +57,8 @@ func configurationRules() map[string]Rule {
 func (c Cluster) checkConfigurations(l *violation.List, path string) {
 	at := path + ".configurations"
 	checkClassifications(l, at, c.Configurations)
-	l.Require(!c.GlueCatalog || c.usesMetastore(), path+".glueCatalog", c.GlueCatalog, "must be false without Hive and without "+spark,
-		"remove it, or add Hive or "+spark+" to "+path+".applications")
-	for i, e := range c.Configurations {
-		_, set := e.Properties[MetastoreClientKey]
-		l.Require(!c.GlueCatalog || !set || e.Classification != classHiveSite && e.Classification != classSparkHiveSite,
-			fmt.Sprintf("%s[%d].properties.%s", at, i, MetastoreClientKey), e.Properties[MetastoreClientKey],
-			"must not be set with glueCatalog, which sets it",
-			"remove it, or set "+path+".glueCatalog to false")
-	}
+	c.checkGlueCatalog(l, path)
 }
-
-func (c Cluster) usesMetastore() bool { return c.hasSpark() || slices.Contains(c.Applications, "Hive") }
 
 // checkClassifications checks a list of classifications and those inside them. Of
 // what the platform needs, no cluster can take anything away.

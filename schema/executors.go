@@ -214,14 +214,9 @@ func (e executor) checkCores(l *violation.List, s settings, nodes []node) {
 		fmt.Sprintf("set it to %d at most, or use a larger type", largest.vcores))
 }
 
-// checkIdle warns of executors that leave much of a node without work. YARN places them
-// by memory alone, unless its calculator is told to count cores too (Hadoop,
-// "CapacityScheduler").
+// checkIdle warns of executors that leave much of a node without work.
 func (e executor) checkIdle(l *violation.List, s settings, n node) {
-	count := n.memoryMiB / e.memoryMiB()
-	if v, _ := s.value(capacity, "yarn.scheduler.capacity.resource-calculator"); strings.HasSuffix(v.value, "DominantResourceCalculator") {
-		count = min(count, n.vcores/e.cores)
-	}
+	count := e.perNode(s, n)
 	cores, memory := idle(count*e.cores, n.vcores), idle(count*e.memoryMiB(), n.memoryMiB)
 	better := betterCores(e.cores, n.vcores)
 	remedy := fmt.Sprintf("set %s to %d and %s to %dm, which fill it", executorCores, better, executorMemory,

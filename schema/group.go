@@ -14,7 +14,7 @@ type InstanceGroup struct {
 	InstanceType string   `json:"instanceType" rule:"emrInstanceType"`
 	Count        int      `json:"count" rule:"count"`
 	EBS          []Volume `json:"ebs" rule:"volumes"`
-	BidPrice     string   `json:"bidPrice" rule:"price"`
+	BidPrice     string   `json:"bidPrice" rule:"groupPrice"`
 
 	EBSOptimized   bool            `json:"ebsOptimized"`
 	Configurations []Configuration `json:"configurations" rule:"configurations"`
@@ -27,8 +27,9 @@ func (InstanceGroup) Help() map[string]string {
 		"instanceType": "EC2 instance type.",
 		"count": "Number of instances. If it is lowered for core or task nodes, EMR removes a node once its YARN containers have ended, " +
 			"after an hour at the latest; the update itself fails after 30 minutes.",
-		"ebs":          "Volumes of each instance. Empty: EMR's own choice for the type.",
-		"bidPrice":     "Highest spot price in USD per hour. Empty: on demand.",
+		"ebs": "Volumes of each instance. Empty: EMR's own choice for the type.",
+		"bidPrice": "Highest spot price in USD per hour, or onDemand for the price on demand as it was when the platform was built (`make " +
+			"facts` reads it anew). Empty: on demand.",
 		"ebsOptimized": "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",
 		"autoScaling":  "Rules that change the number of nodes. Core and task groups only.",
 		"configurations": "Classifications of this group's nodes, which replace the cluster's key by key. The platform's mounts of Docker " +
@@ -77,6 +78,8 @@ func groupRules() map[string]Rule {
 		"count":   count,
 		"volumes": textOnly(fmt.Sprintf("must be %d volumes on each instance at most, each kind once", maxVolumes)),
 		"price":   predicate(isPrice, "a price in USD above 0 such as 0.12").optional(),
+		"groupPrice": predicate(func(s string) bool { return s == BidOnDemand || isPrice(s) },
+			"a price in USD above 0 such as 0.12, or "+BidOnDemand).optional(),
 	}
 }
 

@@ -50,8 +50,8 @@ func (c Cluster) checkMetastore(l *violation.List, path string) {
 // checkExternal requires databases outside a cluster of three primary nodes.
 func (c Cluster) checkExternal(l *violation.List, path string, s settings) {
 	_, named := s.value(classHiveSite, metastoreURL, "hive.metastore.uris", MetastoreClientKey)
-	connector, _ := s.value(strings.ToLower(trino)+"-connector-hive", "hive.metastore")
-	old, _ := s.value(strings.ToLower(presto)+"-connector-hive", "hive.metastore")
+	connector, _ := s.value(connectorOf(trino), "hive.metastore")
+	old, _ := s.value(connectorOf(presto), "hive.metastore")
 	oozie, _ := s.value("oozie-site", "oozie.service.JPAService.jdbc.url")
 	hue, _ := s.value("hue-ini/desktop/database", "host")
 	shared := c.GlueCatalog || named

@@ -38,8 +38,8 @@ func (a AutoScaling) check(l *violation.List, g Group) {
 		l.Require(!names[r.Name], path+".name", r.Name, "must differ from the names of the other rules", "rename it")
 		names[r.Name] = true
 		r.check(l, path, a.direction(r))
-		l.Require(r.AdjustmentType != adjustExact || !r.changes() || a.Max < a.Min || inRange(r.Adjustment, a.Min, a.Max), path+".adjustment",
-			r.Adjustment, "must be between min and max of its autoScaling with "+adjustExact+": EMR goes no further", "")
+		l.Require(r.AdjustmentType != AdjustExact || !r.changes() || a.Max < a.Min || inRange(r.Adjustment, a.Min, a.Max), path+".adjustment",
+			r.Adjustment, "must be between min and max of its autoScaling with "+AdjustExact+": EMR goes no further", "")
 	}
 	a.checkPairs(l, at+".rules")
 }
@@ -48,12 +48,12 @@ func (a AutoScaling) check(l *violation.List, g Group) {
 // does either (0), by the number of nodes that it finds. Where all rules set the number,
 // the one with the most nodes lets the group grow, and the one with the fewest shrinks it.
 func (a AutoScaling) direction(r ScalingRule) int {
-	if r.AdjustmentType != adjustExact {
+	if r.AdjustmentType != AdjustExact {
 		return cmp.Compare(r.Adjustment, 0)
 	}
 	least, most := r.Adjustment, r.Adjustment
 	for _, other := range a.Rules {
-		if other.AdjustmentType != adjustExact {
+		if other.AdjustmentType != AdjustExact {
 			least, most = r.Adjustment, r.Adjustment
 			break
 		}
@@ -71,7 +71,7 @@ func (a AutoScaling) direction(r ScalingRule) int {
 
 // changes reports whether EMR takes the adjustment.
 func (r ScalingRule) changes() bool {
-	return r.Adjustment > 0 || r.Adjustment < 0 && r.AdjustmentType != adjustExact
+	return r.Adjustment > 0 || r.Adjustment < 0 && r.AdjustmentType != AdjustExact
 }
 
 // check checks one rule by itself.

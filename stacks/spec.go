@@ -138,7 +138,7 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 		Region:                  s.cfg.Region,
 		Key:                     key,
 		Name:                    ClusterName(stack, key),
-		Cluster:                 s.cfg.Clusters[key],
+		Cluster:                 s.cfg.Clusters[key].WithBids(s.cfg.Region),
 		SamplingRatio:           s.cfg.Tracing.Ratio(),
 		HistoryReadable:         s.cfg.Profiler.ReadableByJobs,
 		Identity:                s.cfg.Identity(),

@@ -14,10 +14,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// rootGiB holds the system, logs of pods and K3s itself; images and data are
-// on the data volume.
-const rootGiB = 30
-
 // attachmentDevice is the requested device name, which Nitro instances ignore
 // (platform.EBSDevice).
 const attachmentDevice = "/dev/sdf"
@@ -55,7 +51,7 @@ func (b *builder) createDataVolume() (*ebs.Volume, error) {
 	}
 	volume, err := ebs.NewVolume(b.Ctx, b.Name("data"), &ebs.VolumeArgs{
 		AvailabilityZone: zone,
-		Type:             pulumi.String("gp3"),
+		Type:             pulumi.String(platform.ControlVolumeType),
 		Size:             pulumi.Int(b.args.DataVolumeGiB),
 		Encrypted:        pulumi.Bool(true),
 		KmsKeyId:         b.args.KMSKeyARN,
@@ -131,7 +127,7 @@ func (b *builder) createInstance(at addresses, volume *ebs.Volume, p pki, a acce
 			HttpPutResponseHopLimit: pulumi.Int(2), // pods are one hop further; see the package comment
 		},
 		RootBlockDevice: ec2.InstanceRootBlockDeviceArgs{
-			VolumeType: pulumi.String("gp3"), VolumeSize: pulumi.Int(rootGiB),
+			VolumeType: pulumi.String(platform.ControlVolumeType), VolumeSize: pulumi.Int(platform.ControlRootGiB),
 			Encrypted: pulumi.Bool(true), KmsKeyId: b.args.KMSKeyARN,
 			DeleteOnTermination: pulumi.Bool(true), Tags: b.Tags("root"),
 		},

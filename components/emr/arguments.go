@@ -21,7 +21,7 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 		ServiceRole:           p.service.arn,
 		Ec2Attributes:         b.instanceArgs(p),
 		BootstrapActions:      b.bootstrapActions(),
-		ConfigurationsJson:    nonEmpty(p.configurations),
+		ConfigurationsJson:    b.args.withBucket(p.configurations),
 		CustomAmiId:           nonEmpty(a.CustomAMIID),
 		EbsRootVolumeSize:     nonZero(a.RootVolumeGiB),
 		SecurityConfiguration: p.security.Name,

@@ -53,7 +53,7 @@ func coreGroup(g schema.InstanceGroup) emr.ClusterCoreInstanceGroupPtrInput {
 func (b *builder) createTaskGroups(cluster *emr.Cluster) ([]pulumi.Resource, error) {
 	var out []pulumi.Resource
 	for _, key := range b.args.TaskKeys() {
-		args, err := taskGroup(b.args.Cluster, key)
+		args, err := b.args.taskGroup(key)
 		if err != nil {
 			return nil, err
 		}
@@ -92,8 +92,8 @@ func (b *builder) taskOptions(g schema.InstanceGroup) []pulumi.ResourceOption {
 // taskName is the name of a task group, in EMR and as a part of the logical name.
 func taskName(key string) string { return taskGroupName + "-" + key }
 
-func taskGroup(c schema.Cluster, key string) (*emr.InstanceGroupArgs, error) {
-	g := c.Tasks[key]
+func (a *Args) taskGroup(key string) (*emr.InstanceGroupArgs, error) {
+	g := a.Tasks[key]
 	args := &emr.InstanceGroupArgs{
 		Name: pulumi.String(taskName(key)), InstanceType: pulumi.String(g.InstanceType),
 		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice), AutoscalingPolicy: nonEmpty(scalingPolicy(g.AutoScaling)),
@@ -109,11 +109,11 @@ func taskGroup(c schema.Cluster, key string) (*emr.InstanceGroupArgs, error) {
 		}))
 	}
 	if len(g.Configurations) > 0 {
-		text, err := observe.Render(observe.GroupConfigurationsOf(c, g))
+		text, err := observe.Render(observe.GroupConfigurationsOf(a.Cluster, g))
 		if err != nil {
 			return nil, fmt.Errorf("render configurations of task group %s: %w", key, err)
 		}
-		args.ConfigurationsJson = pulumi.String(text)
+		args.ConfigurationsJson = a.withBucket(text)
 	}
 	return args, nil
 }

@@ -77,6 +77,17 @@ func (a *Args) nodePolicy(account iampolicy.Account, bucketARN, keyARN string) i
 		// EMR's own bootstrap libraries, in a public bucket of another account.
 		{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
 	}
+	if a.KeepsNotebooks() {
+		statements = append(statements,
+			iampolicy.Statement{
+				Sid: "KeepNotebooks", Effect: iampolicy.Allow, Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject"},
+				Resource: objectsUnder(platform.PrefixNotebooks),
+			},
+			iampolicy.Statement{
+				Sid: "ListNotebooks", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
+				Condition: iampolicy.UnderPrefixes(platform.PrefixNotebooks),
+			})
+	}
 	statements = append(statements, historyStatements(objectsUnder(platform.PrefixHistory), bucketARN, a.HistoryReadable)...)
 	statements = append(statements, a.keyStatements(account, keyARN)...)
 	return iampolicy.New(append(statements, session.Statements(account, a.Region)...)...)

@@ -20,6 +20,13 @@ import (
 // maps, or behind pointers. An entry is decoded over its defaults.
 type Defaulter interface{ SetDefaults() }
 
+// Completer is implemented by pointers to structs that are entries of maps. Complete
+// returns the keys and values that are decoded in place of those of an entry: more than
+// its own, but none of its own is lost.
+type Completer interface {
+	Complete(own map[string]any) map[string]any
+}
+
 // Into decodes values, by key, into the struct that into points to. Fields whose keys
 // are absent keep their values. As in Pulumi's configuration, the value of a string key
 // is plain text, and any other is JSON. Unknown keys and wrong types are added to l.
@@ -161,11 +168,21 @@ func (d *decoder) entries(path string, from any, into reflect.Value) {
 			d.Unreadable(at, object[name], "must be a string", "write it in quotes")
 			continue
 		}
-		entry := newEntry(t).Elem()
-		d.decode(at, object[name], entry)
-		out.SetMapIndex(reflect.ValueOf(name), entry)
+		entry := newEntry(t)
+		d.decode(at, completed(entry, object[name]), entry.Elem())
+		out.SetMapIndex(reflect.ValueOf(name), entry.Elem())
 	}
 	into.Set(out)
+}
+
+// completed returns the value of an entry that completes itself, or else the value.
+func completed(entry reflect.Value, value any) any {
+	completer, ok := entry.Interface().(Completer)
+	own, isObject := value.(map[string]any)
+	if !ok || !isObject {
+		return value
+	}
+	return completer.Complete(own)
 }
 
 func (d *decoder) list(path string, from any, into reflect.Value) {

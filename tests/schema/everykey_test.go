@@ -13,9 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/decode"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
+	"github.com/emr-observatory/emr-observatory/schema/presets"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
@@ -30,7 +32,29 @@ func readEveryKey(t *testing.T) everyKey {
 	var all everyKey
 	require.NoError(t, yaml.UnmarshalStrict(text, &all))
 	require.Len(t, all, 3)
+	all["presets"] = readGuide(t)
 	return all
+}
+
+// readGuide returns the clusters of the guide of architectures, by key: each preset once.
+func readGuide(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/guides/architectures.md")
+	require.NoError(t, err)
+	out, used := map[string]map[string]any{}, []string{}
+	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		require.LessOrEqual(t, strings.Count(block, "\n"), 11, "ten lines for a cluster")
+		var keys map[string]map[string]map[string]any
+		require.NoError(t, yaml.UnmarshalStrict([]byte(strings.ReplaceAll(block, "BUCKET", "bucket")), &keys))
+		for key, cluster := range keys["emr-observatory:clusters"] {
+			out[key] = cluster
+			used = append(used, fmt.Sprint(cluster["preset"]))
+		}
+	}
+	slices.Sort(used)
+	require.Equal(t, presets.Names(), used)
+	return out
 }
 
 // values returns the configuration of one of the stacks, with each of its clusters once
@@ -49,7 +73,8 @@ func (e everyKey) values(t *testing.T, stack string, releases map[string]string)
 	}
 	text, err := json.Marshal(clusters)
 	require.NoError(t, err)
-	return map[string]string{"region": "us-east-1", "ephemeral": fmt.Sprint(stack != "kept"), "clusters": string(text)}
+	ephemeral := fmt.Sprint(stack != "kept" && stack != "presets")
+	return map[string]string{"region": "us-east-1", "ephemeral": ephemeral, "clusters": string(text)}
 }
 
 // oldestAndNewest are the releases at both ends of those that the program takes.
@@ -148,11 +173,15 @@ func defaultsOf(t reflect.Type) reflect.Value {
 func TestClustersOfEveryKeyStayAsTheyAre(t *testing.T) {
 	all := readEveryKey(t)
 	for _, c := range []struct {
-		stack string
-		then  func(*testing.T, *platformStack)
-	}{{"ephemeral", testDestroyed}, {"primaries", testDestroyed}, {"kept", testResized}} {
+		stack    string
+		releases map[string]string
+		then     func(*testing.T, *platformStack)
+	}{
+		{"ephemeral", oldestAndNewest(), testDestroyed}, {"primaries", oldestAndNewest(), testDestroyed},
+		{"presets", presetReleases(), testEnded}, {"kept", oldestAndNewest(), testResized},
+	} {
 		t.Run(c.stack, func(t *testing.T) {
-			p := openPlatform(t, all.values(t, c.stack, oldestAndNewest()), c.stack != "primaries")
+			p := openPlatform(t, all.values(t, c.stack, c.releases), c.stack != "primaries")
 			p.up(t)
 			p.requireNoChange(t)
 			p.refresh(t)
@@ -161,6 +190,19 @@ func TestClustersOfEveryKeyStayAsTheyAre(t *testing.T) {
 		})
 	}
 }
+
+// presetReleases is the newest release, and in the long form the oldest, too: presets
+// differ between the two.
+func presetReleases() map[string]string {
+	releases := oldestAndNewest()
+	if !testenv.Long() {
+		delete(releases, "old")
+	}
+	return releases
+}
+
+// testEnded leaves a stack that refuses to be destroyed, as it should.
+func testEnded(*testing.T, *platformStack) {}
 
 func testDestroyed(t *testing.T, p *platformStack) {
 	_, err := p.Stack.Destroy(t.Context())

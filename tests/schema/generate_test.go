@@ -111,6 +111,9 @@ func (g generator) text(name string, r schema.Rule) string {
 			return g.oneOf("https://127.0.0.1:6443", "https://localhost:1", "https://127.0.0.1:65535")
 		},
 		"price":         func() string { return fmt.Sprintf("%d.%0*d", g.between(0, 999), g.between(1, 5), g.IntN(10)) },
+		"groupPrice":    func() string { return g.oneOf("onDemand", fmt.Sprintf("0.%d", g.between(1, 9))) },
+		"preset":        func() string { return "" }, // each has a test of its own
+		"budgetAction":  func() string { return "warn" },
 		"traceEndpoint": func() string { return "" }, "caCertificates": func() string { return "" }, // tracing sets them
 		"origin": func() string {
 			return g.oneOf("http://", "https://") + g.oneOf("s3.example.org", "10.0.0.2", "[2001:db8::1]") + g.oneOf("", ":7070")
