@@ -7,6 +7,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/components/emr"
+	"github.com/emr-observatory/emr-observatory/cost"
 	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
@@ -32,6 +33,9 @@ func run(ctx *pulumi.Context, root string, build artifacts.Build) error {
 	cfg, err := config.Load(ctx, schema.Config.CheckOperatorsExist, schema.Config.CheckSecretsAreOpen)
 	if err != nil {
 		return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
+	}
+	if err := ctx.Log.Info(cost.Of(cfg).Text(), nil); err != nil {
+		return fmt.Errorf("print what the stack costs: %w", err)
 	}
 	materials, err := LoadMaterials(root, cfg, build)
 	if err != nil {
@@ -100,6 +104,18 @@ func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
 	return onAWS{foundation: f, spec: s, providers: providers, clusters: clusters}, nil
 }
 
+// costs returns an estimate as the stack's output has it.
+func costs(e cost.Estimate) outputs.Costs {
+	amounts := func(r cost.Range) outputs.Amounts {
+		return outputs.Amounts{Least: r.Least.USD(), Typical: r.Typical.USD(), Most: r.Most.USD()}
+	}
+	out := outputs.Costs{Month: amounts(e.Month), Clusters: map[string]outputs.ClusterCost{}, Prices: e.Prices}
+	for _, c := range e.Clusters {
+		out.Clusters[c.Name] = outputs.ClusterCost{Hour: amounts(c.Hour), Month: amounts(c.Month)}
+	}
+	return out
+}
+
 func (a onAWS) export(ctx *pulumi.Context, s services) {
 	outputs.Export(ctx, outputs.Values{
 		DataBucket:        a.storage.DataBucket,
@@ -110,6 +126,7 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		ControlPrivateIP:  a.control.PrivateIP,
 		ControlPublicIP:   a.control.PublicIP,
 		Clusters:          a.clusterValues(ctx.Stack()),
+		Cost:              costs(cost.Of(a.spec.cfg)),
 		Observe:           a.observeValues(ctx.Stack()),
 		GrafanaURL:        s.workloads.GrafanaURL,
 		StatusURL:         s.workloads.StatusURL,

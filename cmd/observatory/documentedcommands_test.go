@@ -16,8 +16,10 @@ type citation struct{ folder, test, file, line string }
 func examples() map[string]example {
 	up := func(line string) citation { return citation{"tests/cloud", "TestLife", "life_test.go", line} }
 	return map[string]example{
-		"make doctor":            {executed: true},
-		"make preview":           {executed: true},
+		"make doctor":                         {executed: true},
+		"make preview":                        {executed: true},
+		"bin/observatory explain --stack dev": {executed: true},
+		"bin/observatory explain main --stack dev --json": {executed: true},
 		"make rehearse":          {executed: true, long: true}, // TestRehearse rehearses the same stacks
 		"make artifacts":         {executed: true, long: true}, // compiles the optimised collector
 		"bin/observatory --help": {executed: true},

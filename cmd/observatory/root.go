@@ -61,7 +61,7 @@ func rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupCheck, doctorCommand(&s), rehearseCommand(&s), previewCommand(&s))
+	add(groupCheck, doctorCommand(&s), rehearseCommand(&s), previewCommand(&s), explainCommand(&s))
 	add(groupCloud, upCommand(&s), downCommand(&s), pulumiCommand(&s))
 	add(groupWork, statusCommand(&s), submitCommand(&s), stepCommand(&s), traceCommand(&s), dashboardsCommand(&s), guardCommand(),
 		tunnelCommand(&s), observeCommand(&s), profileCommand())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/cost"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/decode"
@@ -144,6 +145,9 @@ func parse(values map[string]string, l *violation.List, more ...Check) (schema.C
 	cfg.Check(l)
 	for _, check := range more {
 		check(cfg, l)
+	}
+	if l.Err() == nil { // the cost of what is wrong is nobody's
+		cost.CheckBudget(cfg, l)
 	}
 	return cfg, l.Err()
 }

@@ -18,6 +18,7 @@ const (
 	ControlPrivateIP  = "controlPrivateIp"
 	ControlPublicIP   = "controlPublicIp"
 	Clusters          = "clusters"
+	Cost              = "cost"
 	Observe           = "observe"
 	GrafanaURL        = "grafanaUrl"
 	StatusURL         = "statusUrl"
@@ -53,6 +54,7 @@ type Outputs struct {
 	ControlPrivateIP  string             `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
 	ControlPublicIP   string             `json:"controlPublicIp" help:"Its Elastic IP; empty unless controlNode.access is public."`
 	Clusters          map[string]Cluster `json:"clusters" help:"The stack's EMR clusters, by their key in the configuration."`
+	Cost              Costs              `json:"cost" optional:"true" help:"What the stack costs by the estimate of the preview."`
 	Observe           observe.Settings   `json:"observe" help:"What a cluster that others start needs so that the platform observes it."`
 	GrafanaURL        string             `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string  `json:"dashboards" help:"Dashboard slug to its URL."`
@@ -60,6 +62,27 @@ type Outputs struct {
 	ToolsURL          string             `json:"toolsUrl" optional:"true" help:"The tools for agents (MCP); empty without the profiler."`
 	CACertificate     string             `json:"caCertificate" help:"PEM certificates that clients of Grafana, status and tools trust."`
 	Endpoints         map[string]string  `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
+}
+
+// Costs are estimates of what the stack costs; docs/reference/config.md says under budget
+// what they assume.
+type Costs struct {
+	Month    Amounts                `json:"month" help:"USD a month of the whole stack."`
+	Clusters map[string]ClusterCost `json:"clusters" help:"The clusters, by their key in the configuration."`
+	Prices   []string               `json:"prices" help:"The price lists, with their dates."`
+}
+
+// ClusterCost is what one cluster costs.
+type ClusterCost struct {
+	Hour  Amounts `json:"hour" help:"USD an hour while it runs."`
+	Month Amounts `json:"month" help:"USD a month."`
+}
+
+// Amounts are USD.
+type Amounts struct {
+	Least   float64 `json:"least" help:"At least."`
+	Typical float64 `json:"typical" help:"As a rule."`
+	Most    float64 `json:"most" help:"At most."`
 }
 
 // Cluster is one of the stack's EMR clusters.
@@ -104,6 +127,7 @@ type Values struct {
 	VPCID                              pulumi.StringInput
 	SubnetIDs                          pulumi.StringArrayInput
 	Clusters                           map[string]ClusterValues
+	Cost                               Costs
 	Observe                            ObserveValues
 	GrafanaURL, StatusURL, ToolsURL    pulumi.StringInput
 	CACertificate                      pulumi.StringInput
@@ -157,6 +181,17 @@ func classifications(list []observe.Classification) pulumi.Array {
 	return out
 }
 
+func (c Costs) object() pulumi.Map {
+	amounts := func(a Amounts) pulumi.Map {
+		return pulumi.Map{"least": pulumi.Float64(a.Least), "typical": pulumi.Float64(a.Typical), "most": pulumi.Float64(a.Most)}
+	}
+	clusters := pulumi.Map{}
+	for key, of := range c.Clusters {
+		clusters[key] = pulumi.Map{"hour": amounts(of.Hour), "month": amounts(of.Month)}
+	}
+	return pulumi.Map{"month": amounts(c.Month), "clusters": clusters, "prices": pulumi.ToStringArray(c.Prices)}
+}
+
 // Export declares the stack's outputs.
 func Export(ctx *pulumi.Context, v Values) {
 	clusters := pulumi.Map{}
@@ -172,6 +207,7 @@ func Export(ctx *pulumi.Context, v Values) {
 		ControlPrivateIP:  v.ControlPrivateIP,
 		ControlPublicIP:   v.ControlPublicIP,
 		Clusters:          clusters,
+		Cost:              v.Cost.object(),
 		Observe:           v.Observe.object(),
 		GrafanaURL:        v.GrafanaURL,
 		StatusURL:         v.StatusURL,

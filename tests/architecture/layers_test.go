@@ -20,10 +20,11 @@ type layer struct {
 
 // layers lists each folder after those that it may import.
 func layers() []layer {
-	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
+	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "cost",
+		"platform"}
 	everything := append([]string{
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
-		"examples/jobs",
+		"examples/jobs", "explain",
 		"internal/basicauth",
 		"internal/engine", "internal/local", "internal/plaintext", "internal/poll", "internal/processes", "internal/progress",
 		"internal/rehearsal", "internal/bench", "internal/stepcause", "internal/steplog",
@@ -34,6 +35,8 @@ func layers() []layer {
 		{folder: "rules", pure: true},
 		{folder: "schema", strict: true, pure: true, imports: []string{"platform", "internal/testenv/issuer"}},
 		{folder: "schema/facts/refresh", pure: true, imports: []string{"schema", "toolchain", "internal/poll", "platform"}},
+		{folder: "cost", pure: true, imports: []string{"schema", "platform"}},
+		{folder: "explain", pure: true, imports: []string{"cost", "observe", "schema", "platform"}},
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
 		{folder: "internal/basicauth", strict: true, pure: true, imports: []string{"platform"}},
@@ -72,7 +75,7 @@ func layers() []layer {
 		{folder: "observe/snippet", pure: true, imports: []string{"observe", "platform"}},
 		{folder: "components", imports: []string{"observe", "assets", "dashboards", "status", "schema", "platform"}},
 		{folder: "stacks", imports: program},
-		{folder: "stacks/config", imports: []string{"schema", "platform"}},
+		{folder: "stacks/config", imports: []string{"cost", "schema", "platform"}},
 		{folder: "stacks/outputs", imports: []string{"observe", "schema", "platform"}},
 		{folder: "stacks/changes", imports: []string{"platform"}},
 		{folder: "simulator", strict: true},

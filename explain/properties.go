@@ -1,0 +1,74 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/observe"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// Property is a property of an application's configuration file as EMR gets it.
+type Property struct {
+	Classification string `json:"classification"` // with those around it: hadoop-env/export
+	Name           string `json:"name"`
+	Value          string `json:"value"`
+	By             string `json:"by"`
+}
+
+// Properties lists what EMR writes into the applications' files because of the
+// configuration, in order; see Values for own. samplingRatio is that of traces, "" for none.
+func Properties(own map[string]any, c schema.Cluster, samplingRatio string) []Property {
+	by := propertySetters(own, c)
+	var out []Property
+	visit(observe.ConfigurationsOf(c, samplingRatio), "", func(classification, name, value string) {
+		setter, known := by[[2]string{classification, name}]
+		if !known {
+			setter = ByPlatform
+		}
+		out = append(out, Property{classification, name, value, setter})
+	})
+	return out
+}
+
+// propertySetters returns who set each property that is not the platform's, by
+// classification and name.
+func propertySetters(own map[string]any, c schema.Cluster) map[[2]string]string {
+	setters := settersOf(own, c)
+	out := map[[2]string]string{}
+	if c.RolledEventLogs {
+		for name := range observe.RolledEventLogs() {
+			out[[2]string{observe.SparkDefaults, name}] = ByEventLog
+		}
+	}
+	if c.GlueCatalog {
+		for _, s := range schema.GlueSettings() {
+			out[[2]string{s.Classification, s.Property}] = ByGlue
+		}
+	}
+	for name := range c.SparkDefaults {
+		out[[2]string{observe.SparkDefaults, name}] = setters.of("sparkDefaults." + name)
+	}
+	var collect func(list []schema.Configuration, prefix, path string)
+	collect = func(list []schema.Configuration, prefix, path string) {
+		for i, e := range list {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			for name := range e.Properties {
+				out[[2]string{prefix + e.Classification, name}] = setters.of(at + ".properties." + name)
+			}
+			collect(e.Configurations, prefix+e.Classification+"/", at+".configurations")
+		}
+	}
+	collect(c.Configurations, "", "configurations")
+	return out
+}
+
+func visit(list []observe.Classification, prefix string, property func(classification, name, value string)) {
+	for _, e := range list {
+		for _, name := range slices.Sorted(maps.Keys(e.Properties)) {
+			property(prefix+e.Classification, name, e.Properties[name])
+		}
+		visit(e.Configurations, prefix+e.Classification+"/", property)
+	}
+}
