@@ -25,6 +25,11 @@ func (s *Service) startDaemons(ctx context.Context, nodes []*node) error {
 	if err := forEachNode(nodes, func(n *node) error { return n.startDaemons(ctx) }); err != nil {
 		return err
 	}
+	if labels := master.LabelArguments(); labels != nil {
+		if err := master.runAs(ctx, "yarn", hadoop.ResourceManagerAdmin, labels...); err != nil {
+			return fmt.Errorf("add YARN's node labels: %w", err)
+		}
+	}
 	for _, args := range [][]string{
 		{"-mkdir", "-p", "/var/log/spark/apps", "/user/hadoop", "/user/spark/warehouse", "/tmp"},
 		{"-chmod", "-R", "1777", "/var/log/spark/apps", "/user", "/tmp"},
@@ -141,6 +146,9 @@ type yarnMetrics struct {
 	AllocatedMB, PendingMB, AvailableMB, TotalMB int
 	ContainersAllocated, ContainersPending       int
 	ActiveNodes                                  int
+
+	// With node labels, the metrics above are those of the nodes without one.
+	TotalClusterResourcesAcrossPartition, TotalUsedResourcesAcrossPartition struct{ MemorySize int }
 }
 
 // readYARNMetrics reads the ResourceManager's cluster metrics.
@@ -150,6 +158,10 @@ func readYARNMetrics(ctx context.Context, master *node) (yarnMetrics, error) {
 	var metrics yarnMetrics
 	if err := getJSON(ctx, master, platform.ResourceManagerUI, "/ws/v1/cluster/metrics", &metrics); err != nil {
 		return metrics, fmt.Errorf("read YARN's cluster metrics: %w", err)
+	}
+	if total := metrics.TotalClusterResourcesAcrossPartition.MemorySize; total > 0 {
+		used := metrics.TotalUsedResourcesAcrossPartition.MemorySize
+		metrics.TotalMB, metrics.AllocatedMB, metrics.AvailableMB = total, used, total-used
 	}
 	return metrics, nil
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Two clusters that somebody starts with the SDK run side by side: one of groups, whose
@@ -28,9 +31,15 @@ func TestClustersSideBySide(t *testing.T) {
 			InstanceRole: role, InstanceType: aws.String("m6g.xlarge"), InstanceCount: aws.Int32(1),
 		})
 	}
+	request.Configurations = append(request.Configurations, types.Configuration{
+		Classification: aws.String("yarn-site"), Properties: map[string]string{
+			"yarn.node-labels.enabled": "true", "yarn.node-labels.am.default-node-label-expression": "ON_DEMAND",
+		},
+	})
 	id := c.run(t, request)
 	config := types.InstanceGroupConfig{
 		InstanceRole: types.InstanceRoleTypeTask, InstanceType: aws.String("c6g.xlarge"), InstanceCount: aws.Int32(1),
+		Market:         types.MarketTypeSpot,
 		Configurations: []types.Configuration{{Classification: aws.String("yarn-site"), Properties: map[string]string{"own": "1"}}},
 	}
 	added, err := c.api.AddInstanceGroups(t.Context(), &awsemr.AddInstanceGroupsInput{
@@ -45,6 +54,7 @@ func TestClustersSideBySide(t *testing.T) {
 
 	t.Run("task group 1 to 3 to 1 in a job", func(t *testing.T) {
 		out := runSession(t, c.primary(t, id), func() {
+			c.requireMasterOnDemand(t, id)
 			c.resizeGroup(t, id, task, 3, nil)
 			require.Len(t, c.yarnHosts(t), 4)
 			c.resizeGroup(t, id, task, 1, &types.ShrinkPolicy{DecommissionTimeout: aws.Int32(5)})
@@ -195,9 +205,9 @@ func (c *cloud) yarnMemory(t *testing.T) int {
 	res, err := http.Get("http://" + c.page(emr.ResourceManager) + "/ws/v1/cluster/metrics")
 	require.NoError(t, err)
 	defer res.Body.Close()
-	var metrics struct{ TotalMB int }
+	var metrics struct{ TotalClusterResourcesAcrossPartition struct{ MemorySize int } }
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&metrics))
-	return metrics.TotalMB
+	return metrics.TotalClusterResourcesAcrossPartition.MemorySize
 }
 
 // testManagedScaling has a job's executors bring nodes, which leave after it.
@@ -228,4 +238,40 @@ func (c *cloud) testManagedScaling(t *testing.T, id string) {
 	require.NoError(t, err)
 	require.Zero(t, *groups[2].RequestedInstanceCount, "task nodes leave first")
 	c.resizeGroup(t, id, *groups[2].Id, 1, nil)
+}
+
+// requireMasterOnDemand requires that the core node alone has the label ON_DEMAND, and that
+// the application master of the running application is there.
+func (c *cloud) requireMasterOnDemand(t *testing.T, id string) {
+	t.Helper()
+	res, err := http.Get("http://" + c.exposed[emr.ResourceManager] + "/ws/v1/cluster/nodes?states=RUNNING")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var answer struct {
+		Nodes []struct {
+			NodeID     string
+			NodeLabels []string
+		}
+	}
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&answer))
+	labels := map[string][]string{}
+	for _, n := range answer.Nodes {
+		host, _, _ := strings.Cut(n.NodeID, ":")
+		labels[host] = slices.DeleteFunc(n.NodeLabels, func(label string) bool { return label == "" })
+	}
+	list, err := c.Store.Instances(id)
+	require.NoError(t, err)
+	masters := map[string]int{}
+	for _, i := range list {
+		logs, err := filepath.Glob(filepath.Join(c.Region.Root(*i.Ec2InstanceId), platform.EMRContainerLogDir, "*", "container_*_01_000001"))
+		require.NoError(t, err)
+		masters[string(i.Market)] += len(logs)
+		if i.Market == types.MarketTypeSpot {
+			require.Empty(t, labels[*i.PrivateDnsName], "%v", labels)
+		}
+	}
+	require.Equal(t, 0, masters[string(types.MarketTypeSpot)], "%v", masters)
+	require.Positive(t, masters[string(types.MarketTypeOnDemand)], "%v", masters)
+	require.Contains(t, labels, *list[1].PrivateDnsName)
+	require.Equal(t, []string{"ON_DEMAND"}, labels[*list[1].PrivateDnsName])
 }

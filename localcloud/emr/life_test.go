@@ -252,8 +252,12 @@ func runSession(t *testing.T, master *region.Machine, during func(), options ...
 	if res.ExitCode != 0 {
 		require.Fail(t, (<-ended).Tail)
 	}
+	end := func() error {
+		return master.Must(context.WithoutCancel(t.Context()), machine.Exec{Argv: []string{"touch", "/tmp/end"}})
+	}
+	defer func() { _ = end() }() // if during fails, nothing may wait for the application without end
 	during()
-	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"touch", "/tmp/end"}}))
+	require.NoError(t, end())
 	return (<-ended).Tail
 }
 

@@ -100,14 +100,22 @@ func (n *node) infoFiles(created time.Time) map[string]any {
 			"jobFlowId": n.ClusterID, "jobFlowCreationInstant": created.UnixMilli(), "instanceCount": n.CoreNodes + 1,
 			"masterPrivateDnsName": master, "hadoopVersion": "3.4.1",
 			"instanceGroups": []map[string]any{
-				{"instanceRole": strings.ToUpper(n.Role[:1]) + n.Role[1:], "marketType": "OnDemand"},
+				{"instanceRole": strings.ToUpper(n.Role[:1]) + n.Role[1:], "marketType": n.marketType("OnDemand", "Spot")},
 			},
 		},
 		"extraInstanceData.json": map[string]any{
-			"jobFlowId": n.ClusterID, "masterHost": master, "instanceRole": n.Role, "marketType": "on_demand",
+			"jobFlowId": n.ClusterID, "masterHost": master, "instanceRole": n.Role, "marketType": n.marketType("on_demand", "spot"),
 			"region": n.Region, "releaseLabel": n.Release, "haEnabled": false, "numCandidates": 1,
 		},
 	}
+}
+
+// marketType returns how the instance is bought, in a file's own words.
+func (n *node) marketType(onDemand, spot string) string {
+	if n.OnDemand {
+		return onDemand
+	}
+	return spot
 }
 
 // writeProvisioning writes the file in which EMR's controller reports whether the

@@ -36,6 +36,7 @@ const (
 type Node struct {
 	ClusterID, Release, AccountID, Region string
 	Role                                  string // platform.Role*
+	OnDemand                              bool   // false: on spot
 	Host, Domain                          string // ip-10-0-1-11, ec2.internal
 	MasterHost                            string // without domain
 	CoreNodes                             int
@@ -67,6 +68,12 @@ func (n Node) properties(classification string, shipped map[string]string) map[s
 		}
 	}
 	return out
+}
+
+// with adds properties to a shipped file.
+func with(shipped, more map[string]string) map[string]string {
+	maps.Copy(shipped, more)
+	return shipped
 }
 
 // EventLogDir returns where the node's Spark applications write their event logs.
@@ -104,9 +111,9 @@ func Files(n Node) map[string]string {
 	files := map[string]string{
 		h + "/core-site.xml":          siteXML(n.properties("core-site", n.coreSite())),
 		h + "/hdfs-site.xml":          siteXML(n.properties("hdfs-site", n.hdfsSite())),
-		h + "/yarn-site.xml":          siteXML(n.properties("yarn-site", n.yarnSite())),
+		h + "/yarn-site.xml":          siteXML(n.properties("yarn-site", with(n.yarnSite(), n.labelSite()))),
 		h + "/mapred-site.xml":        siteXML(n.properties("mapred-site", map[string]string{"mapreduce.framework.name": "yarn"})),
-		h + "/capacity-scheduler.xml": siteXML(n.properties("capacity-scheduler", capacityScheduler())),
+		h + "/capacity-scheduler.xml": siteXML(n.properties("capacity-scheduler", with(capacityScheduler(), n.labelQueues()))),
 		h + "/log4j2.properties":      log4j2(n.properties("hadoop-log4j", nil)),
 		h + "/hadoop-env.sh":          envFile(nil, n.exports("hadoop-env")),
 		h + "/hdfs-env.sh":            envFile(nil, n.exports("hdfs-env")),

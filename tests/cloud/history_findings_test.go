@@ -37,6 +37,19 @@ func ill() map[string]map[rules.ID]string {
 		"history-killed":    {rules.JobFailure: "its driver is killed"},
 		"history-attempts":  {rules.JobFailure: "its first attempt is killed"},
 		"history-streaming": {},
+		"history-compacted": {rules.DriverBound: "many jobs of milliseconds, between which the driver plans"},
+		// The jobs that are sick on purpose (examples/jobs/sick), where TestLife runs all of them.
+		"cores.py": {rules.LowParallelism: "one task for two cores"},
+		"faults.py": {
+			rules.Skew: "85 of 100 rows have one key", rules.PythonUDF: "a Python function for each row",
+			rules.SmallFilesWritten: "500 files of a few KiB", rules.SlowCommit: "which are renamed one by one", rules.SlowWrite: "the same",
+		},
+		"gc.py":    {rules.GC: "its tasks keep what they make", rules.SlowWrite: "tasks that collect garbage while they write"},
+		"skew.py":  {rules.Skew: "nine of ten rows have one key"},
+		"spill.py": {rules.Spill: "its tasks sort more than fits into their memory"},
+		"write.py": {
+			rules.SmallFilesWritten: "a file for each of 120 days and each task", rules.SlowCommit: "which are renamed one by one", rules.SlowWrite: "the same",
+		},
 	}
 }
 
