@@ -47,6 +47,7 @@ func propertySetters(own map[string]any, c schema.Cluster) map[[2]string]string 
 			out[[2]string{s.Classification, s.Property}] = ByGlue
 		}
 	}
+	visit(observe.TenantQueues(c), "", func(classification, name, _ string) { out[[2]string{classification, name}] = ByTenants })
 	for name := range c.SparkDefaults {
 		out[[2]string{observe.SparkDefaults, name}] = setters.of("sparkDefaults." + name)
 	}

@@ -21,6 +21,7 @@ const (
 	ByPreset   = "preset"
 	ByUser     = "user"
 	ByGlue     = "glueCatalog" // of a property: the key that stands for it
+	ByTenants  = "tenants"
 	ByEventLog = "rolledEventLogs"
 	ByPlatform = "platform"
 )

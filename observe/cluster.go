@@ -9,12 +9,14 @@ import (
 )
 
 // ConfigurationsOf returns the configurations of one of the stack's own clusters: the
-// user's classifications, those of the Glue catalog and the platform's, each once.
+// user's classifications, those of the Glue catalog and of tenants, and the platform's, each
+// once.
 func ConfigurationsOf(c schema.Cluster, samplingRatio string) []Classification {
 	own := Classifications(c.Configurations)
 	if c.GlueCatalog {
 		own = Merge(own, glueCatalog(c.Applications))
 	}
+	own = Merge(own, TenantQueues(c))
 	if c.Observe == schema.ObserveHostsOnly {
 		return own
 	}

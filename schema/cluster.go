@@ -28,7 +28,8 @@ type Cluster struct {
 	CustomAMIID   string                   `json:"customAmiId" rule:"image"`
 	RootVolumeGiB int                      `json:"rootVolumeGiB" rule:"rootVolume"`
 
-	ManagedScaling *ManagedScaling `json:"managedScaling"`
+	ManagedScaling *ManagedScaling   `json:"managedScaling"`
+	Tenants        map[string]Tenant `json:"tenants" rule:"tenants"`
 
 	KeepAlive                bool   `json:"keepAlive"`
 	IdleTimeoutMinutes       int    `json:"idleTimeoutMinutes" rule:"idleTimeout"`
@@ -69,8 +70,10 @@ func (Cluster) Help() map[string]string {
 		"core":   "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
 		"tasks": "Groups of task nodes (YARN only) by key, which is a part of their names. " +
 			"EMR never removes a group: one without key here, or one that was replaced, has 0 nodes and still counts towards EMR's 48.",
-		"subnets":        "Which of the network's private subnets the cluster may run in, counted from 0.",
-		"fleets":         "Instance fleets in place of the groups master, core and tasks: EMR chooses among several instance types.",
+		"subnets": "Which of the network's private subnets the cluster may run in, counted from 0.",
+		"fleets":  "Instance fleets in place of the groups master, core and tasks: EMR chooses among several instance types.",
+		"tenants": "Teams with a queue of their own in YARN, by key, which is the queue's name: jobs choose it with spark.yarn.queue. What " +
+			"the tenants leave is the share of the queue default, where jobs run that choose none.",
 		"managedScaling": "EMR chooses the number of core and task nodes. Left out: it stays as written.",
 		"placement":      "SPREAD puts three primary nodes on different hardware. Empty: wherever EC2 has room.",
 		"customAmiId": "Image of all nodes. Empty: EMR's own. It must be built on the Amazon Linux of the release, and of the architecture of " +
@@ -120,6 +123,7 @@ func (c *Cluster) SetDefaults() {
 		Applications:             []string{"Hadoop", spark},
 		Observe:                  ObserveFull,
 		Tasks:                    map[string]InstanceGroup{},
+		Tenants:                  map[string]Tenant{},
 		Subnets:                  []int{0},
 		KeepAlive:                true,
 		IdleTimeoutMinutes:       60,
@@ -186,6 +190,7 @@ func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	}
 	c.checkAutoScaling(l, path)
 	c.checkManagedScaling(l, path)
+	c.checkTenants(l, path)
 	c.Access.check(l, path+".access")
 	c.checkEncryption(l, path+".encryption")
 	c.checkKerberos(l, path+".kerberos")

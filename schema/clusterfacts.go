@@ -66,6 +66,7 @@ func checkSettings(l *violation.List, s settings) {
 	checkPropertyBuckets(l, s)
 	checkSparkValues(l, s)
 	checkYARN(l, s)
+	checkDecommissioning(l, s)
 }
 
 // settingsOf returns what classifications set, those inside others included.

@@ -97,7 +97,7 @@ func RuleNamed(name string) (Rule, bool) {
 
 // rules are the rules of all sections by the name that `rule` tags use.
 var rules = mergeRules(
-	globalRules(), budgetRules(), identityRules(), sourceRules(),
+	globalRules(), budgetRules(), tenantRules(), identityRules(), sourceRules(),
 	tagRules(), networkRules(), controlNodeRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(),
 	launchRules(), configurationRules(), clusterAccessRules(), encryptionRules(), kerberosRules(), runtimeRoleRules(),
 	managedScalingRules(), autoScalingRules(), fleetRules(),

@@ -11,28 +11,31 @@ import (
 
 // Settings that Spark compares with each other when a context starts.
 const (
-	driverMemory      = "spark.driver.memory"
-	driverCores       = "spark.driver.cores"
-	offHeapOn         = "spark.memory.offHeap.enabled"
-	offHeapSize       = "spark.memory.offHeap.size"
-	taskCPUs          = "spark.task.cpus"
-	deployMode        = "spark.submit.deployMode"
-	executorCount     = "spark.executor.instances"
-	dynamicOn         = "spark.dynamicAllocation.enabled"
-	dynamicMin        = "spark.dynamicAllocation.minExecutors"
-	dynamicInitial    = "spark.dynamicAllocation.initialExecutors"
-	dynamicMax        = "spark.dynamicAllocation.maxExecutors"
-	heartbeat         = "spark.executor.heartbeatInterval"
-	networkTimeout    = "spark.network.timeout"
-	emrOverheadFactor = "spark.yarn.executor.memoryOverheadFactor" // EMR's own
-	authenticate      = "spark.authenticate"
-	executorOptions   = "spark.executor.extraJavaOptions"
-	driverOptions     = "spark.driver.extraJavaOptions"
-	amOptions         = "spark.yarn.am.extraJavaOptions"
-	neverStarts       = ": no SparkContext starts otherwise"
-	leastHeapMiB      = 450 // 1.5 times what UnifiedMemoryManager reserves
-	defaultTimeout    = 120 * time.Second
-	defaultHeartbeat  = 10 * time.Second
+	driverMemory  = "spark.driver.memory"
+	driverCores   = "spark.driver.cores"
+	offHeapOn     = "spark.memory.offHeap.enabled"
+	offHeapSize   = "spark.memory.offHeap.size"
+	taskCPUs      = "spark.task.cpus"
+	deployMode    = "spark.submit.deployMode"
+	executorCount = "spark.executor.instances"
+	dynamicOn     = "spark.dynamicAllocation.enabled"
+	dynamicMin    = "spark.dynamicAllocation.minExecutors"
+	// streamingDynamicOn is the other kind (org.apache.spark.streaming.scheduler.ExecutorAllocationManager,
+	// isDynamicAllocationEnabled, throws on both).
+	streamingDynamicOn = "spark.streaming.dynamicAllocation.enabled"
+	dynamicInitial     = "spark.dynamicAllocation.initialExecutors"
+	dynamicMax         = "spark.dynamicAllocation.maxExecutors"
+	heartbeat          = "spark.executor.heartbeatInterval"
+	networkTimeout     = "spark.network.timeout"
+	emrOverheadFactor  = "spark.yarn.executor.memoryOverheadFactor" // EMR's own
+	authenticate       = "spark.authenticate"
+	executorOptions    = "spark.executor.extraJavaOptions"
+	driverOptions      = "spark.driver.extraJavaOptions"
+	amOptions          = "spark.yarn.am.extraJavaOptions"
+	neverStarts        = ": no SparkContext starts otherwise"
+	leastHeapMiB       = 450 // 1.5 times what UnifiedMemoryManager reserves
+	defaultTimeout     = 120 * time.Second
+	defaultHeartbeat   = 10 * time.Second
 )
 
 // contextSettings reads settings of Spark that each SparkContext compares. Values that
@@ -208,6 +211,10 @@ func (c contextSettings) checkDynamicAllocation() {
 		c.Require(!ok || n != 0, v.path, v.value, "must be 1 or more without "+dynamicOn+": spark-submit refuses it", "raise it")
 		return
 	}
+	streams, _ := c.set.value(sparkDefaults, streamingDynamicOn)
+	c.Require(!c.is(streamingDynamicOn, true), streams.path, streams.value,
+		"must be false while "+dynamicOn+" is true, which it is on EMR by default: no StreamingContext starts otherwise",
+		"remove it, or set "+dynamicOn+" to false")
 	for _, name := range []string{dynamicMin, dynamicInitial, executorCount} {
 		v, n, ok := c.number(name)
 		c.Require(!ok || !bounded || most < 1 || n <= most, v.path, v.value,

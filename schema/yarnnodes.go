@@ -86,6 +86,21 @@ func (n node) offer() (rule, remedy string) {
 	return fmt.Sprintf("fit into what YARN has of %s%s, %d MiB", n.instanceType, beside, n.memoryMiB), "use a larger type"
 }
 
+// checkDecommissioning warns of settings by which nodes that leave lose their work, whatever
+// their author meant (EMR Release Guide, "Configure node decommissioning behavior": the first
+// name is that of releases before 5.12, and -1 is at once on EMR).
+func checkDecommissioning(l *violation.List, s settings) {
+	const former, current = "yarn.resourcemanager.decommissioning.timeout",
+		"yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs"
+	v, set := s.value(yarnSite, former)
+	l.Warn(!set, v.path, v.value, "should have the name that YARN reads since emr-5.12.0", "write "+current)
+	v, _ = s.value(yarnSite, current)
+	l.Warn(strings.TrimSpace(v.value) != "-1", v.path, v.value, "should be above 0: on EMR -1 ends the containers of a leaving node at once",
+		"write how long they may go on, such as 3600")
+	v, set = s.value(yarnSite, "yarn.resourcemanager.node-removal-untracked.timeout")
+	l.Warn(!set, v.path, v.value, "should end in -ms: YARN does not read it", "write yarn.resourcemanager.node-removal-untracked.timeout-ms")
+}
+
 // checkYARN refuses bounds with which the resource manager or a node manager does not
 // start (Hadoop, CapacityScheduler.validateConf and Configuration.getInt).
 func checkYARN(l *violation.List, s settings) {

@@ -61,6 +61,8 @@ func clusterEdits() []edit {
 	}
 	out := []edit{
 		one("architectures", `["amd64"]`, artifacts, "emr-main-cluster"),
+		{keys: []string{"budget", "budget.monthlyUsd", "budget.action"}, sets: []set{{"budget", `{"monthlyUsd":5000,"action":"refuse"}`}},
+			effects: nothing},
 		one("blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
 		one("clusters", `{}`, effects{changes.Deleted: {"emr-main-*"}}, "emr-main-cluster"),
 	}
@@ -209,6 +211,8 @@ func settingEdits() []edit {
 	return []edit{
 		inCluster("sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, cluster),
 		inCluster("rolledEventLogs", `false`, replacesCluster, cluster),
+		inCluster("tenants", `{"sales":{"share":60,"ceiling":80,"preemption":false}}`, replacesCluster, cluster),
+		inCluster("preset", `"memory-optimized"`, replacesCluster, cluster),
 		// The node role gets the rights of the catalog.
 		inCluster("glueCatalog", `true`, effects{
 			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},

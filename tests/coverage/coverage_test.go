@@ -66,7 +66,7 @@ type document struct {
 }
 
 func documents() []document {
-	return []document{platformDocument(), tracingDocument(), profilerDocument(), historyDocument()}
+	return []document{platformDocument(), tracingDocument(), profilerDocument(), historyDocument(), architecturesDocument()}
 }
 
 // count counts the rows of a document in each state.
@@ -83,7 +83,7 @@ func (d document) count() map[state]int {
 func TestReference(t *testing.T) {
 	citations := newCitations(t)
 	var page strings.Builder
-	page.WriteString("# Coverage\n\nFour documents in which users wrote what they want, answered sentence by sentence. " +
+	page.WriteString("# Coverage\n\nFive documents in which users wrote what they want, answered sentence by sentence. " +
 		"Generated from `tests/coverage` by `make generate`; a test fails\nif a file, section, panel or test that a row cites is gone.\n\n" +
 		"| state | meaning |\n|---|---|\n" +
 		"| done | It is so. |\n" +

@@ -1,0 +1,58 @@
+package observe
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// TenantQueues returns the configurations that give each tenant a queue of YARN's capacity
+// scheduler, and what the tenants leave to the queue default (Hadoop, "CapacityScheduler").
+// Queues count memory and cores. Where node labels are on, each queue has its share of the
+// labelled nodes, too.
+func TenantQueues(c schema.Cluster) []Classification {
+	if len(c.Tenants) == 0 {
+		return nil
+	}
+	const prefix = "yarn.scheduler.capacity."
+	scheduler := map[string]string{
+		prefix + "root.queues":         strings.Join(append(c.TenantKeys(), "default"), ","),
+		prefix + "resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+	}
+	label := nodeLabel(c)
+	queue := func(name string, share, ceiling int) {
+		at := prefix + "root." + name + "."
+		scheduler[at+"capacity"] = strconv.Itoa(share)
+		scheduler[at+"maximum-capacity"] = strconv.Itoa(ceiling)
+		if label != "" {
+			scheduler[at+"accessible-node-labels"] = "*"
+			scheduler[at+"accessible-node-labels."+label+".capacity"] = strconv.Itoa(share)
+			scheduler[at+"accessible-node-labels."+label+".maximum-capacity"] = strconv.Itoa(ceiling)
+		}
+	}
+	for _, key := range c.TenantKeys() {
+		t := c.Tenants[key]
+		queue(key, t.Share, t.Ceiling)
+		if !t.Preemption {
+			scheduler[prefix+"root."+key+".disable_preemption"] = "true"
+		}
+	}
+	const whole = 100
+	queue("default", c.LeftShare(), whole)
+	return []Classification{
+		{Classification: "capacity-scheduler", Properties: scheduler},
+		{Classification: "yarn-site", Properties: map[string]string{"yarn.resourcemanager.scheduler.monitor.enable": "true"}},
+	}
+}
+
+// nodeLabel returns the label of the nodes on which the cluster's application masters run, ""
+// without node labels.
+func nodeLabel(c schema.Cluster) string {
+	for _, e := range c.Configurations {
+		if e.Classification == "yarn-site" && e.Properties["yarn.node-labels.enabled"] == "true" {
+			return e.Properties["yarn.node-labels.am.default-node-label-expression"]
+		}
+	}
+	return ""
+}

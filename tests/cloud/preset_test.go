@@ -1,0 +1,55 @@
+package cloud_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// shrunkLake is the preset data-lake as far as this machine has room: a node of each group,
+// no metastore of AWS's, and an end.
+func shrunkLake() []string {
+	return []string{
+		"clusters.lake.preset=data-lake", "clusters.lake.core.count=1", "clusters.lake.tasks.batch.count=1",
+		"clusters.lake.tasks.batch.autoScaling.min=1", "clusters.lake.tasks.batch.autoScaling.max=2", "clusters.lake.tasks.streaming.count=1",
+		"clusters.lake.glueCatalog=false", "clusters.lake.terminationProtection=false",
+	}
+}
+
+// labelled prints the property by which a cluster keeps application masters on demand, and
+// the markets of its task nodes.
+const labelled = `
+import boto3, json, sys
+emr, cluster = boto3.client("emr"), sys.stdin.read()
+site = [c["Properties"] for c in emr.describe_cluster(ClusterId=cluster)["Cluster"]["Configurations"] if c["Classification"] == "yarn-site"]
+tasks = emr.list_instances(ClusterId=cluster, InstanceGroupTypes=["TASK"], InstanceStates=["RUNNING"])["Instances"]
+print(json.dumps([site[0]["yarn.node-labels.am.default-node-label-expression"]] + sorted(i["Market"] for i in tasks)))
+`
+
+// presetRuns brings up a cluster of a preset beside the stack's own, runs a job on it, whose
+// phases are told as any job's, and removes it.
+func presetRuns(t *testing.T, c *cloud) {
+	before := c.outputs(t)
+	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
+	c.up(t, append(edits, shrunkLake()...)...)
+	stack := c.outputs(t)
+	require.Equal(t, before.Clusters["main"], stack.Clusters["main"])
+	lake := stack.Clusters["lake"]
+	require.JSONEq(t, `["ON_DEMAND","ON_DEMAND","SPOT"]`, c.python(t, labelled, lake.ID))
+
+	out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", "lake", "--conf", "spark.dynamicAllocation.maxExecutors=2",
+		"examples/jobs/orders.py", platform.PrefixLake.URI(stack.DataBucket)+"orders-of-a-preset", "200000")
+	require.NoErrorf(t, err, "%s\n%s", out, log)
+	var r submit.Result
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.EqualValues(t, "COMPLETED", r.State)
+	require.Len(t, r.Phases, 1, log)
+	require.Positive(t, stack.Cost.Clusters["lake"].Hour.Typical)
+
+	c.up(t, edits...)
+	require.Equal(t, before.Clusters, c.outputs(t).Clusters)
+}
