@@ -212,7 +212,9 @@ func settingEdits() []edit {
 		inCluster("sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, cluster),
 		inCluster("rolledEventLogs", `false`, replacesCluster, cluster),
 		inCluster("tenants", `{"sales":{"share":60,"ceiling":80,"preemption":false}}`, replacesCluster, cluster),
-		inCluster("preset", `"memory-optimized"`, replacesCluster, cluster),
+		inCluster("preset", `"data-engineering"`, effects{
+			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"}, changes.Created: {"emr-main-scaling"},
+		}, cluster),
 		// The node role gets the rights of the catalog.
 		inCluster("glueCatalog", `true`, effects{
 			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},

@@ -109,8 +109,8 @@ func streamSettings() []row {
 	const oneKind = "Left out: Spark refuses both kinds of dynamic allocation at once, and EMR turns on the other one."
 	return []row{
 		{
-			"Applications of streams have 6 to 60 executors.", open,
-			"`sparkDefaults` takes both limits. Missing: the preset sets neither, and does not say why.", at{configuration, streamPreset},
+			"Applications of streams have 6 to 60 executors.", corrected,
+			"Left out: each stream would hold six executors, also an idle one. `sparkDefaults` takes both limits.", at{configuration, streamPreset},
 		},
 		{"spark.streaming.backpressure.enabled is true.", done, "", at{streamPreset, whoSets}},
 		{"spark.streaming.receiver.writeAheadLog.enable is true.", done, "", at{streamPreset, whoSets}},
@@ -144,8 +144,8 @@ func tenantCluster() []row {
 	const freeMemory = "Memory that is free means no need of nodes, so that validation refuses it. Use LESS_THAN, as in the preset streaming."
 	return []row{
 		{
-			"Tenants share a cluster and are isolated from each other.", open, "A step may have a role of its own. " + noTenants,
-			at{configuration, "components/emr TestRuntimeRoles"},
+			"Tenants share a cluster and are isolated from each other.", done, "Queues divide memory and cores, runtime roles what steps may read.",
+			at{tenantPreset, queues, "components/emr TestRuntimeRoles"},
 		},
 		{
 			"Hadoop, Spark, Hive and Presto are installed.", done,
@@ -157,11 +157,11 @@ func tenantCluster() []row {
 			"The key takes the group, but tenants share machines. Runtime roles separate what their steps may read.",
 			at{configuration, moreGroups, "components/emr TestRuntimeRoles"},
 		},
-		{"The shared cluster has an r5.2xlarge as primary node.", done, byKeys, at{configuration, releaseTakes}},
-		{"It has eight r5.xlarge as core nodes.", done, byKeys, at{configuration, releaseTakes}},
+		{"The shared cluster has an r5.2xlarge as primary node.", done, "", at{tenantPreset, asItStands}},
+		{"It has eight r5.xlarge as core nodes.", done, "", at{tenantPreset, asItStands}},
 		{
-			"Each tenant has a group of task nodes, which isolates its resources.", open,
-			"The keys take the groups, but YARN places anybody's containers on them. " + noTenants, at{configuration, stayAsTheyAre},
+			"Each tenant has a group of task nodes, which isolates its resources.", corrected,
+			"YARN places anybody's containers on any group. Each tenant has a queue with a share of all nodes.", at{tenantPreset, queues},
 		},
 		{"Tenant A's group has six m5.xlarge, and 2 to 20.", done, byKeys, at{configuration, stayAsTheyAre}},
 		{"Tenant B's group has four m5.xlarge, and 2 to 15.", done, byKeys, at{configuration, stayAsTheyAre}},
@@ -189,8 +189,8 @@ func tenantSettings() []row {
 			notFair + "Write queues and their capacities in the classification `capacity-scheduler`.", at{"schema/facts/classifications.json"},
 		},
 		{
-			"yarn.scheduler.fair.preemption is true.", open, notFair + noTenants + " The capacity scheduler can preempt, too.",
-			at{configuration},
+			"yarn.scheduler.fair.preemption is true.", corrected, notFair + "The capacity scheduler preempts, unless a tenant says otherwise.",
+			at{tenantPreset, queues},
 		},
 		{
 			"yarn.scheduler.fair.user-as-default-queue is false.", refused,
@@ -202,9 +202,9 @@ func tenantSettings() []row {
 		{"spark.shuffle.service.enabled is true.", done, emrDefault, at{"localcloud/hadoop TestShippedDefaults"}},
 		{
 			"A bootstrap action configures the queues of the tenants.", refused,
-			"EMR applies configurations after bootstrap actions. Use the classification `capacity-scheduler`.", at{configuration, merged},
+			"EMR applies configurations after bootstrap actions. Use `tenants`.", at{tenantPreset, merged},
 		},
-		{"The action has the list of tenants.", open, noTenants, at{configuration}},
+		{"The action has the list of tenants.", corrected, "It is the key `tenants`.", at{tenantPreset, queues}},
 		{
 			"The action reads the queues from fair-scheduler.xml in S3.", refused,
 			notFair + "Queues are properties of `capacity-scheduler`, and so in the configuration.", at{"schema/facts/classifications.json"},

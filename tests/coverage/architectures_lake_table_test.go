@@ -85,7 +85,11 @@ func lakeGroups() []row {
 			at{configuration, refusals, refusalsRun},
 		},
 		{"The rule rests for 300 seconds.", done, "", at{lakePreset, rulesFollowed}},
-		{"It acts after two periods of 300 seconds with ContainerPendingRatio above 0.3.", done, "", at{lakePreset, rulesFollowed}},
+		{
+			"It acts after two periods of 300 seconds with ContainerPendingRatio above 0.3.", corrected,
+			"It acts by free memory: where a fifth of the memory lacks, the ratio stays below 0.3, and containers wait without end.",
+			at{lakePreset, "localcloud/emr TestTheDocumentsRulesDoNotFollowLoads"},
+		},
 		{
 			"The namespace of the metrics is AWS/ElasticMapReduce.", done, "It has no key, as no other namespace's metrics name a cluster.",
 			at{"components/emr TestRulesOfScalingHaveEveryDefault"},
@@ -128,9 +132,8 @@ func lakeSettings() []row {
 			at{lakePreset},
 		},
 		{
-			"fs.s3a.multipart.size is 128 MiB.", corrected,
-			"Left out: before emr-7.10, s3:// is EMRFS, which does not read it. From then on, `sparkDefaults` may set it.",
-			at{lakePreset},
+			"fs.s3a.multipart.size is 128 MiB.", done, "Before emr-7.10, s3:// is EMRFS, which does not read it.",
+			at{lakePreset, whoSets},
 		},
 		{
 			"mapreduce.fileoutputcommitter.algorithm.version is 2.", corrected,

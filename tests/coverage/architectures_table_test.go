@@ -6,6 +6,8 @@ const (
 	estimates       = "docs/guides/architectures.md#what-it-costs"
 	whoSets         = "explain TestEveryValueHasASetter"
 	presetsPage     = "docs/reference/presets.md"
+	tenantPreset    = "docs/reference/presets.md#multi-tenant"
+	queues          = "observe TestTenantsAreQueues"
 	lakePreset      = "docs/reference/presets.md#data-lake"
 	streamPreset    = "docs/reference/presets.md#streaming"
 	memoryPreset    = "docs/reference/presets.md#memory-optimized"
@@ -38,7 +40,6 @@ const (
 	fromTheLeast = "It starts with the least of its rules, to which they return it without work anyway."
 	bothWays     = "Rules that only add nodes are refused: the group would grow to its most and stay there."
 	noML         = "Missing: the preset machine-learning."
-	noTenants    = "Missing: tenants, each with a queue of the capacity scheduler."
 	noSchedule   = "Missing: schedules, which EventBridge Scheduler is to run."
 	noCostAfter  = "Estimate and budget say before the update what clusters may cost. Missing: what they have cost."
 )
@@ -128,8 +129,8 @@ func architecturePatterns() []row {
 		},
 		{"One cluster handles batch and streaming work.", done, "", at{"docs/guides/architectures.md#a-data-lakes-cluster", asItStands}},
 		{
-			"Speed layer and batch layer of a lambda architecture share the infrastructure.", open,
-			"The preset has a group for each. Missing: what keeps streams on theirs, as YARN places executors on any node.", at{lakePreset},
+			"Speed layer and batch layer of a lambda architecture share the infrastructure.", corrected,
+			"YARN places executors of both on any node. Give each layer a tenant's share.", at{lakePreset, tenantPreset},
 		},
 		{
 			"Checkpoints persist the state of streams, for fault tolerance.", done, "Flink's are in the data bucket; Spark's are where a job says.",
@@ -159,9 +160,9 @@ func memoryCluster() []row {
 		{"The driver takes results of 8g.", done, "", at{memoryPreset, whoSets}},
 		{"coalescePartitions.enabled is true on large nodes, too.", done, sparkDefault, at{memoryPreset}},
 		{
-			"coalescePartitions.minPartitionNum is 1.", open,
-			"It is deprecated. Missing: parallelismFirst false in its place, or Spark divides by its cores before it heeds the advisory size.",
-			at{memoryPreset},
+			"coalescePartitions.minPartitionNum is 1.", corrected,
+			"It is deprecated. parallelismFirst is false in its place, or Spark divides by its cores before it heeds the advisory size.",
+			at{memoryPreset, whoSets},
 		},
 		{"advisoryPartitionSizeInBytes is 256 MiB.", done, "", at{memoryPreset, whoSets}},
 	}
