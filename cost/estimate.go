@@ -40,6 +40,9 @@ func (t tariff) clusterPart(key string, c schema.Cluster) Part {
 	}
 	hours, assumption := hoursOf(c)
 	p.Assumptions, p.Unpriced = []string{assumption}, *t.missing
+	if c.Fleets != nil {
+		p.Assumptions = append(p.Assumptions, "a fleet may exceed its target by less than one instance")
+	}
 	p.finish(hours)
 	return p
 }

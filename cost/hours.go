@@ -52,7 +52,7 @@ func hoursOf(c schema.Cluster) (Hours, string) {
 		typical := min(MonthHours, workDays*(workHours+idle))
 		return Hours{min(idle, MonthHours), typical, MonthHours}, fmt.Sprintf(
 			"ends after %d minutes without work: typical is %d days of %d hours of work and one timeout each, least is one start without work, "+
-				"most is work without end", c.IdleTimeoutMinutes, workDays, workHours)
+				"most is work without end, as of a stream", c.IdleTimeoutMinutes, workDays, workHours)
 	}
 	return allMonth(), fmt.Sprintf("runs until somebody ends it: %d hours", MonthHours)
 }

@@ -13,12 +13,13 @@ import (
 
 // pool is one market of an instance group or fleet: so many units of one of the options.
 type pool struct {
-	path    string
-	role    string
-	spot    bool
-	units   Counts // what it has; at the start as a rule
-	options []option
-	size    int // what managed scaling counts for a unit
+	path     string
+	role     string
+	spot     bool
+	units    Counts // what it has; at the start as a rule
+	options  []option
+	size     int  // what managed scaling counts for a unit
+	switches bool // EMR buys on demand what it does not get on spot
 }
 
 // option is an instance type that a pool may be made of.
@@ -36,7 +37,7 @@ func (o option) instances(units int) int { return (units + o.weight - 1) / o.wei
 func (t tariff) poolsOf(c schema.Cluster, path string) []pool {
 	var out []pool
 	if c.Fleets != nil {
-		out = fleetPools(*c.Fleets, path+".fleets")
+		out = fleetPools(*c.Fleets, path+".fleets", c.ManagedScaling != nil)
 	} else {
 		out = groupPools(c, path)
 	}
@@ -72,7 +73,9 @@ func literal(price string) facts.MicroUSD {
 	return out
 }
 
-func fleetPools(f schema.Fleets, path string) []pool {
+// fleetPools returns the pools of fleets. Where EMR scales them, a worker fleet has both
+// markets, also one of which it has nothing at the start.
+func fleetPools(f schema.Fleets, path string, managed bool) []pool {
 	var out []pool
 	for _, of := range []struct {
 		role  string
@@ -90,10 +93,11 @@ func fleetPools(f schema.Fleets, path string) []pool {
 			spot  bool
 			units int
 		}{{"onDemand", false, of.fleet.OnDemand}, {"spot", true, of.fleet.Spot}} {
-			if market.units > 0 {
+			if market.units > 0 || managed && of.role != platform.RoleMaster {
 				out = append(out, pool{
 					path: path + "." + of.role + "." + market.key, role: of.role, spot: market.spot, options: options, size: 1,
-					units: Counts{market.units, market.units, market.units},
+					switches: of.fleet.SpotTimeoutAction == schema.SwitchToOnDemand,
+					units:    Counts{market.units, market.units, market.units},
 				})
 			}
 		}
@@ -102,8 +106,9 @@ func fleetPools(f schema.Fleets, path string) []pool {
 }
 
 // manage sets what managed scaling may do. EMR removes task nodes before core nodes, of
-// which it keeps one; so the least are core nodes first. The most is what costs most
-// within the limits.
+// which it keeps one; so the least are core nodes first. Where a cluster starts with fewer
+// than the least, the first worker pool that may grow has the rest, at once. The most is
+// what costs most within the limits.
 func (t tariff) manage(pools []pool, m schema.ManagedScaling) {
 	var workers []int
 	for i, p := range pools {
@@ -120,6 +125,7 @@ func (t tariff) manage(pools []pool, m schema.ManagedScaling) {
 		}
 		p.units.Least, left = n, left-n*p.size
 	}
+	t.fill(pools, workers, m, left)
 	slices.SortStableFunc(workers, func(a, b int) int {
 		return -compare(t.unitAtMost(pools[a])/facts.MicroUSD(pools[a].size), t.unitAtMost(pools[b])/facts.MicroUSD(pools[b].size))
 	})
@@ -141,6 +147,27 @@ func (t tariff) manage(pools []pool, m schema.ManagedScaling) {
 		}
 		if !p.spot {
 			onDemand -= n * p.size
+		}
+	}
+}
+
+// fill adds the units that a cluster lacks for its least.
+func (t tariff) fill(pools []pool, workers []int, m schema.ManagedScaling, lacking int) {
+	core := limit(m.MaxCore, m.Max)
+	for _, i := range workers {
+		if pools[i].role == platform.RoleCore {
+			core -= pools[i].units.Typical * pools[i].size
+		}
+	}
+	for _, i := range workers {
+		p := &pools[i]
+		may := lacking
+		if p.role == platform.RoleCore {
+			may = min(may, core)
+		}
+		if n := (max(may, 0) + p.size - 1) / p.size; n > 0 {
+			p.units.Least, p.units.Typical = p.units.Least+n, p.units.Typical+n
+			lacking -= n * p.size
 		}
 	}
 }

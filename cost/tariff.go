@@ -49,7 +49,8 @@ type nodePrice struct{ instance, fee, volumes Range }
 func (n nodePrice) sum() Range { return n.instance.plus(n.fee).plus(hourly(n.volumes)) }
 
 // price returns what an instance of a pool costs. On spot it costs the usual price, and at
-// most the highest that the pool pays: EMR's fee is the same as on demand.
+// most the highest that the pool pays, or the price on demand, where EMR buys that if there
+// is no spot. EMR's fee is the same as on demand.
 func (t tariff) price(p pool, o option, rootGiB int) nodePrice {
 	price, known := t.priceOf(t.region, o.instanceType)
 	if !known {
@@ -62,6 +63,9 @@ func (t tariff) price(p pool, o option, rootGiB int) nodePrice {
 			most = min(most, o.bid)
 		}
 		usual := min(price.Spot(), most)
+		if p.switches {
+			most = price.OnDemand
+		}
 		out.instance = Range{usual, usual, most}
 	}
 	return out

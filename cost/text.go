@@ -15,7 +15,7 @@ func usd(dollars int) facts.MicroUSD { return facts.MicroUSD(dollars) * 1_000_00
 // the month and the hour, and each group with its market.
 func (e Estimate) Text() string {
 	lines := []string{
-		fmt.Sprintf("A month of this stack costs %s; the dearest part is %s.", e.Month, e.dearest()),
+		fmt.Sprintf("A month of this stack costs %s%s; the dearest part is %s.", e.Month, e.without(), e.dearest()),
 		fmt.Sprintf("  control node, network, key: %s a month", e.Stack.Month),
 	}
 	for _, c := range e.Clusters {
@@ -32,6 +32,14 @@ func (e Estimate) Text() string {
 	}
 	lines = append(lines, "  "+notCounted, "  prices: "+strings.Join(e.Prices, "; "))
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
+}
+
+// without says that the amounts are too small, if something has no price.
+func (e Estimate) without() string {
+	if len(e.Unpriced()) == 0 {
+		return ""
+	}
+	return " without what has no price"
 }
 
 // at returns what all lines of a path cost in an hour.

@@ -37,7 +37,7 @@ func Clusters(value string, cfg schema.Config) ([]Cluster, error) {
 	for _, p := range cost.Of(cfg).Clusters {
 		costs[p.Name] = p
 	}
-	var out []Cluster
+	out := []Cluster{}
 	for _, key := range cfg.ClusterKeys() {
 		c := cfg.Clusters[key]
 		preset, _ := presets.Named(c.Preset)

@@ -153,6 +153,9 @@ func TestPropertiesAndWhoSetThem(t *testing.T) {
 	} {
 		require.Equal(t, want, by[property], property)
 	}
+	c = explained(t, `{"tasks":{"own":{"configurations":[{"classification":"yarn-site","properties":{"a.b":"1"}}]}}}`)
+	require.Contains(t, c.Properties, explain.Property{Group: "own", Classification: "yarn-site", Name: "a.b", Value: "1", By: explain.ByUser})
+	c = explained(t, of("data-lake", `,"tags":{"a.b":"c"}`))
 	require.Contains(t, c.Values, explain.Value{Path: "tags.a.b", Value: `"c"`, By: explain.ByUser})
 }
 

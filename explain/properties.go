@@ -11,7 +11,8 @@ import (
 
 // Property is a property of an application's configuration file as EMR gets it.
 type Property struct {
-	Classification string `json:"classification"` // with those around it: hadoop-env/export
+	Group          string `json:"group,omitempty"` // the task group whose nodes alone have it
+	Classification string `json:"classification"`  // with those around it: hadoop-env/export
 	Name           string `json:"name"`
 	Value          string `json:"value"`
 	By             string `json:"by"`
@@ -20,15 +21,23 @@ type Property struct {
 // Properties lists what EMR writes into the applications' files because of the
 // configuration, in order; see Values for own. samplingRatio is that of traces, "" for none.
 func Properties(own map[string]any, c schema.Cluster, samplingRatio string) []Property {
-	by := propertySetters(own, c)
-	var out []Property
-	visit(observe.ConfigurationsOf(c, samplingRatio), "", func(classification, name, value string) {
-		setter, known := by[[2]string{classification, name}]
-		if !known {
-			setter = ByPlatform
-		}
-		out = append(out, Property{classification, name, value, setter})
-	})
+	out := []Property{}
+	list := func(group string, by map[[2]string]string, configurations []observe.Classification) {
+		visit(configurations, "", func(classification, name, value string) {
+			setter, known := by[[2]string{classification, name}]
+			if !known {
+				setter = ByPlatform
+			}
+			out = append(out, Property{group, classification, name, value, setter})
+		})
+	}
+	list("", propertySetters(own, c), observe.ConfigurationsOf(c, samplingRatio))
+	setters := settersOf(own, c)
+	for _, key := range c.TaskKeys() {
+		by := map[[2]string]string{}
+		setters.collect(by, c.Tasks[key].Configurations, "", "tasks."+key+".configurations")
+		list(key, by, observe.GroupConfigurationsOf(c, c.Tasks[key]))
+	}
 	return out
 }
 
@@ -51,18 +60,19 @@ func propertySetters(own map[string]any, c schema.Cluster) map[[2]string]string 
 	for name := range c.SparkDefaults {
 		out[[2]string{observe.SparkDefaults, name}] = setters.of("sparkDefaults." + name)
 	}
-	var collect func(list []schema.Configuration, prefix, path string)
-	collect = func(list []schema.Configuration, prefix, path string) {
-		for i, e := range list {
-			at := fmt.Sprintf("%s[%d]", path, i)
-			for name := range e.Properties {
-				out[[2]string{prefix + e.Classification, name}] = setters.of(at + ".properties." + name)
-			}
-			collect(e.Configurations, prefix+e.Classification+"/", at+".configurations")
-		}
-	}
-	collect(c.Configurations, "", "configurations")
+	setters.collect(out, c.Configurations, "", "configurations")
 	return out
+}
+
+// collect adds who set the properties of a list of classifications at a path.
+func (s setters) collect(out map[[2]string]string, list []schema.Configuration, prefix, path string) {
+	for i, e := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		for name := range e.Properties {
+			out[[2]string{prefix + e.Classification, name}] = s.of(at + ".properties." + name)
+		}
+		s.collect(out, e.Configurations, prefix+e.Classification+"/", at+".configurations")
+	}
 }
 
 func visit(list []observe.Classification, prefix string, property func(classification, name, value string)) {

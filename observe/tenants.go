@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -18,13 +19,15 @@ func TenantQueues(c schema.Cluster) []Classification {
 	const prefix = "yarn.scheduler.capacity."
 	scheduler := map[string]string{
 		prefix + "root.queues":         strings.Join(append(c.TenantKeys(), "default"), ","),
-		prefix + "resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+		prefix + "resource-calculator": schema.DominantCalculator,
 	}
 	label := nodeLabel(c)
 	queue := func(name string, share, ceiling int) {
 		at := prefix + "root." + name + "."
 		scheduler[at+"capacity"] = strconv.Itoa(share)
 		scheduler[at+"maximum-capacity"] = strconv.Itoa(ceiling)
+		// All jobs run as one user, who otherwise gets the queue's share at most.
+		scheduler[at+"user-limit-factor"] = strconv.FormatFloat(math.Ceil(float64(ceiling)/float64(share)), 'f', -1, 64)
 		if label != "" {
 			scheduler[at+"accessible-node-labels"] = "*"
 			scheduler[at+"accessible-node-labels."+label+".capacity"] = strconv.Itoa(share)

@@ -29,9 +29,10 @@ func TestTenantsAreQueues(t *testing.T) {
 	const prefix = "yarn.scheduler.capacity.root."
 	require.Equal(t, map[string]string{
 		prefix + "queues":         "risk,sales,default",
-		prefix + "sales.capacity": "50", prefix + "sales.maximum-capacity": "80",
+		prefix + "sales.capacity": "50", prefix + "sales.maximum-capacity": "80", prefix + "sales.user-limit-factor": "2",
 		prefix + "risk.capacity": "30", prefix + "risk.maximum-capacity": "100", prefix + "risk.disable_preemption": "true",
-		prefix + "default.capacity": "20", prefix + "default.maximum-capacity": "100",
+		prefix + "risk.user-limit-factor": "4",
+		prefix + "default.capacity":       "20", prefix + "default.maximum-capacity": "100", prefix + "default.user-limit-factor": "5",
 		"yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
 	}, properties(list, "capacity-scheduler"))
 	require.Equal(t, "true", properties(list, "yarn-site")["yarn.resourcemanager.scheduler.monitor.enable"])
@@ -42,12 +43,12 @@ func TestTenantsAreQueues(t *testing.T) {
 			"yarn.node-labels.enabled": "true", "yarn.node-labels.am.default-node-label-expression": "ON_DEMAND",
 			"yarn.resourcemanager.scheduler.monitor.enable": "false",
 		}},
-		{Classification: "capacity-scheduler", Properties: map[string]string{prefix + "sales.maximum-capacity": "60"}},
+		{Classification: "capacity-scheduler", Properties: map[string]string{prefix + "sales.user-limit-factor": "1"}},
 	}
 	list = observe.ConfigurationsOf(c, "")
 	scheduler := properties(list, "capacity-scheduler")
 	require.Equal(t, "50", scheduler[prefix+"sales.accessible-node-labels.ON_DEMAND.capacity"])
 	require.Equal(t, "*", scheduler[prefix+"default.accessible-node-labels"])
-	require.Equal(t, "60", scheduler[prefix+"sales.maximum-capacity"])
+	require.Equal(t, "1", scheduler[prefix+"sales.user-limit-factor"])
 	require.Equal(t, "false", properties(list, "yarn-site")["yarn.resourcemanager.scheduler.monitor.enable"])
 }

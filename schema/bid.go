@@ -25,7 +25,8 @@ func (c Cluster) WithBids(region string) Cluster {
 
 func (g InstanceGroup) withBid(region string) InstanceGroup {
 	if price, known := facts.PriceOf(region, g.InstanceType); known && g.BidPrice == BidOnDemand {
-		g.BidPrice = violation.JSON(price.OnDemand)
+		const step = 10 // millionths: a price of the configuration has five decimals
+		g.BidPrice = violation.JSON((price.OnDemand + step - 1) / step * step)
 	}
 	return g
 }

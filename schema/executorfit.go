@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"strings"
-
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
@@ -47,11 +45,18 @@ func (c Cluster) NodeFits() []NodeFit {
 	return out
 }
 
+// calculatorKey names what the capacity scheduler counts, and DominantCalculator counts
+// memory and cores.
+const (
+	calculatorKey      = "yarn.scheduler.capacity.resource-calculator"
+	DominantCalculator = "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"
+)
+
 // perNode returns how many executors YARN places on a node: by memory alone, unless its
 // calculator is told to count cores, too (Hadoop, "CapacityScheduler").
 func (e executor) perNode(s settings, n node) int {
 	count := n.memoryMiB / e.memoryMiB()
-	if v, _ := s.value(capacity, "yarn.scheduler.capacity.resource-calculator"); strings.HasSuffix(v.value, "DominantResourceCalculator") {
+	if v, _ := s.value(capacity, calculatorKey); v.value == DominantCalculator {
 		count = min(count, n.vcores/e.cores)
 	}
 	return count
@@ -61,6 +66,9 @@ func (e executor) perNode(s settings, n node) int {
 func (c Cluster) settings(path string) settings {
 	s := settingsOf(c.Configurations, path+".configurations")
 	s.add(sparkDefaults, path+".sparkDefaults", c.SparkDefaults)
+	if _, set := s.value(capacity, calculatorKey); len(c.Tenants) > 0 && !set {
+		s.add(capacity, path+".tenants", map[string]string{calculatorKey: DominantCalculator})
+	}
 	return s
 }
 

@@ -19,6 +19,10 @@ const (
 	maxBidPercent    = 1000
 )
 
+// SwitchToOnDemand is the spotTimeoutAction by which EMR buys on demand what it does not get
+// on spot.
+const SwitchToOnDemand = "SWITCH_TO_ON_DEMAND"
+
 // wholePrice is the price on demand, in percent of itself.
 const wholePrice = 100
 
@@ -74,7 +78,7 @@ func (Fleet) Help() map[string]string {
 func (f *Fleet) SetDefaults() {
 	*f = Fleet{
 		Types: []FleetType{}, OnDemandStrategy: "lowest-price", SpotStrategy: "price-capacity-optimized", SpotTimeoutMinutes: 20,
-		SpotTimeoutAction: "SWITCH_TO_ON_DEMAND",
+		SpotTimeoutAction: SwitchToOnDemand,
 	}
 }
 
@@ -132,7 +136,7 @@ func fleetRules() map[string]Rule {
 		"spotStrategy": oneOf("price-capacity-optimized", "capacity-optimized", "lowest-price", "diversified").optional().with(
 			", or empty; capacity-optimized-prioritized needs priorities, which the AWS provider's version 6 cannot say", "use capacity-optimized"),
 		"spotTimeout":       intRange(minSpotMinutes, maxSpotMinutes),
-		"spotTimeoutAction": oneOf("SWITCH_TO_ON_DEMAND", "TERMINATE_CLUSTER"),
+		"spotTimeoutAction": oneOf(SwitchToOnDemand, "TERMINATE_CLUSTER"),
 		"weight":            intRange(1, maxWeight),
 		"bidPercent":        intRange(0, maxBidPercent),
 		"fleetVolumes":      textOnly("must be volumes of one kind, without throughput: the provider drops both of two"),

@@ -42,8 +42,8 @@ func (c Cluster) checkGlueCatalog(l *violation.List, path string) {
 		used = used || c.has(s.Application)
 		for i, e := range c.Configurations {
 			value, set := e.Properties[s.Property]
-			l.Require(!set || e.Classification != s.Classification, fmt.Sprintf("%s.configurations[%d].properties.%s", path, i, s.Property), value,
-				"must not be set with glueCatalog, which sets it", "remove it, or set "+path+".glueCatalog to false")
+			l.Require(!set || value == s.Value || e.Classification != s.Classification, fmt.Sprintf("%s.configurations[%d].properties.%s", path, i, s.Property), value,
+				"must not be another value than that of glueCatalog, which sets it", "remove it, or set "+path+".glueCatalog to false")
 		}
 	}
 	slices.Sort(applications)

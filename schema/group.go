@@ -29,7 +29,7 @@ func (InstanceGroup) Help() map[string]string {
 			"after an hour at the latest; the update itself fails after 30 minutes.",
 		"ebs": "Volumes of each instance. Empty: EMR's own choice for the type.",
 		"bidPrice": "Highest spot price in USD per hour, or onDemand for the price on demand as it was when the platform was built (`make " +
-			"facts` reads it anew). Empty: on demand.",
+			"facts` reads it again, and replaces groups whose price has changed). Empty: on demand.",
 		"ebsOptimized": "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",
 		"autoScaling":  "Rules that change the number of nodes. Core and task groups only.",
 		"configurations": "Classifications of this group's nodes, which replace the cluster's key by key. The platform's mounts of Docker " +

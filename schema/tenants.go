@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
@@ -14,6 +15,10 @@ const (
 	defaultQueue = "default"
 	maxTenants   = 20
 	wholeCluster = 100 // percent
+	// leastLeft is the share of the queue default: with 0, it would accept no application
+	// (org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.AbstractLeafQueue,
+	// updateMaximumApplications).
+	leastLeft = 1
 )
 
 // Tenant is a team with a queue of its own in YARN's capacity scheduler.
@@ -39,7 +44,7 @@ func (t *Tenant) SetDefaults() { *t = Tenant{Ceiling: wholeCluster, Preemption: 
 func tenantRules() map[string]Rule {
 	return map[string]Rule{
 		"tenants": textOnly(fmt.Sprintf("must be at most %d tenants, with keys of 1 to 32 lower-case letters, digits, hyphens and underscores that "+
-			"begin with a letter, whose shares are at most %d together", maxTenants, wholeCluster)),
+			"begin with a letter, whose shares are at most %d together", maxTenants, wholeCluster-leastLeft)),
 		"tenantKey":     pattern(tenantKey, "a key of 1 to 32 lower-case letters, digits, hyphens and underscores, a letter first and no sign last"),
 		"tenantShare":   intRange(1, wholeCluster).with(" percent", ""),
 		"tenantCeiling": intRange(1, wholeCluster).with(" percent, at least the share", ""),
@@ -62,14 +67,22 @@ func (c Cluster) checkTenants(l *violation.List, path string) {
 		l.Require(t.Ceiling >= t.Share, at+"."+key+".ceiling", t.Ceiling, fmt.Sprintf("must be at least the share, %d", t.Share), "raise it")
 		sum += t.Share
 	}
-	l.Require(sum <= wholeCluster, at, sum, fmt.Sprintf("must have shares of at most %d percent together", wholeCluster), "lower some")
+	l.Require(sum <= wholeCluster-leastLeft, at, sum,
+		fmt.Sprintf("must have shares of at most %d percent together: applications that name no queue need a share, too", wholeCluster-leastLeft),
+		"lower some")
 	if len(c.Tenants) == 0 {
 		return
 	}
 	l.Require(c.hasSpark() || c.has("Hadoop"), at, len(c.Tenants), "must not be set without YARN", "remove it, or add Hadoop to "+path+".applications")
-	const queues = "yarn.scheduler.capacity.root.queues"
-	v, set := settingsOf(c.Configurations, path+".configurations").value(capacity, queues)
-	l.Require(!set, v.path, v.value, "must not be set with tenants, which have a queue each", "remove it, or the tenants")
+	const root = "yarn.scheduler.capacity.root."
+	settingsOf(c.Configurations, path+".configurations").each(func(classification, property string, v setting) {
+		queue, part, _ := strings.Cut(strings.TrimPrefix(property, root), ".")
+		_, tenant := c.Tenants[queue]
+		own := property == root+"queues" || (tenant || queue == defaultQueue) && strings.HasSuffix(part, "capacity")
+		l.Require(classification != capacity || !strings.HasPrefix(property, root) || !own, v.path, v.value,
+			"must not be set with tenants, which set it: shares must sum to 100 percent, or the resource manager does not start",
+			"remove it, or the tenants")
+	})
 }
 
 // LeftShare is the percentage that the tenants leave to applications that name no queue.

@@ -109,7 +109,8 @@ func costs(e cost.Estimate) outputs.Costs {
 	amounts := func(r cost.Range) outputs.Amounts {
 		return outputs.Amounts{Least: r.Least.USD(), Typical: r.Typical.USD(), Most: r.Most.USD()}
 	}
-	out := outputs.Costs{Month: amounts(e.Month), Clusters: map[string]outputs.ClusterCost{}, Prices: e.Prices}
+	out := outputs.Costs{Month: amounts(e.Month), Clusters: map[string]outputs.ClusterCost{}, Prices: e.Prices,
+		Unpriced: e.Unpriced()}
 	for _, c := range e.Clusters {
 		out.Clusters[c.Name] = outputs.ClusterCost{Hour: amounts(c.Hour), Month: amounts(c.Month)}
 	}

@@ -106,7 +106,11 @@ func printCluster(t *tabwriter.Writer, c explain.Cluster) {
 	}
 	fmt.Fprint(t, "\nPROPERTY\tVALUE\tSET BY\n")
 	for _, p := range c.Properties {
-		fmt.Fprintf(t, "%s %s\t%s\t%s\n", p.Classification, p.Name, p.Value, p.By)
+		of := ""
+		if p.Group != "" {
+			of = "tasks." + p.Group + ": "
+		}
+		fmt.Fprintf(t, "%s%s %s\t%s\t%s\n", of, p.Classification, p.Name, p.Value, p.By)
 	}
 	if len(c.Nodes) > 0 {
 		fmt.Fprint(t, "\nNODE\tYARN HAS\tEXECUTORS\tIDLE\n")

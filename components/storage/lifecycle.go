@@ -35,7 +35,7 @@ type lifecycleRule struct {
 // conflicts in lifecycle configurations"), and artifacts have days of their own.
 func dataLifecycle(a *Args) []lifecycleRule {
 	rules := []lifecycleRule{{id: "whole-bucket", incompleteUploadDays: incompleteUploadDays, deleteMarkers: true}}
-	for _, p := range platform.Prefixes() {
+	for _, p := range append(platform.Prefixes(), platform.PrefixNotebooks) {
 		r := lifecycleRule{id: p.Name() + "-superseded", prefix: string(p), noncurrentDays: noncurrentDays}
 		switch p {
 		case platform.PrefixEMRLogs:

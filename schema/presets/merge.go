@@ -9,6 +9,7 @@ const (
 	// Classification is the key of an entry of configurations that has its name.
 	Classification = "classification"
 	fleets         = "fleets"
+	managedScaling = "managedScaling"
 )
 
 // groups are the keys of a cluster whose place fleets take.
@@ -17,11 +18,11 @@ func groups() []string { return []string{"master", "core", "tasks"} }
 // Complete returns a cluster's own keys and values over those of a preset. Objects
 // and maps are merged by key, and lists are the cluster's own, except configurations,
 // which are merged by classification. A null removes what the preset has; the default
-// takes its place. Fleets take the place of the preset's groups.
+// takes its place. Fleets take the place of the preset's groups and of what scales those.
 func (p Preset) Complete(release string, own map[string]any) map[string]any {
 	base := p.For(release)
 	if own[fleets] != nil {
-		for _, key := range groups() {
+		for _, key := range append(groups(), managedScaling) { // whose limits count instances of the groups
 			delete(base, key)
 		}
 	}
@@ -35,7 +36,7 @@ func Merge(base, over map[string]any) map[string]any {
 		out[key] = copied(value)
 	}
 	for key, value := range over {
-		if value == nil && base != nil {
+		if _, had := base[key]; value == nil && had {
 			delete(out, key)
 			continue
 		}

@@ -69,6 +69,7 @@ type Outputs struct {
 type Costs struct {
 	Month    Amounts                `json:"month" help:"USD a month of the whole stack."`
 	Clusters map[string]ClusterCost `json:"clusters" help:"The clusters, by their key in the configuration."`
+	Unpriced []string               `json:"unpriced" help:"What has no price in the lists, and so is missing in the amounts."`
 	Prices   []string               `json:"prices" help:"The price lists, with their dates."`
 }
 
@@ -189,7 +190,8 @@ func (c Costs) object() pulumi.Map {
 	for key, of := range c.Clusters {
 		clusters[key] = pulumi.Map{"hour": amounts(of.Hour), "month": amounts(of.Month)}
 	}
-	return pulumi.Map{"month": amounts(c.Month), "clusters": clusters, "prices": pulumi.ToStringArray(c.Prices)}
+	return pulumi.Map{"month": amounts(c.Month), "clusters": clusters, "prices": pulumi.ToStringArray(c.Prices),
+		"unpriced": pulumi.ToStringArray(c.Unpriced)}
 }
 
 // Export declares the stack's outputs.

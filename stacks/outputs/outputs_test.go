@@ -28,7 +28,7 @@ func sampleOutputs() outputs.Outputs {
 		ControlPrivateIP: "10.0.0.5", ControlPublicIP: "203.0.113.9",
 		Network: outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}},
 		Cost: outputs.Costs{
-			Month: outputs.Amounts{Least: 1, Typical: 2.5, Most: 3}, Prices: []string{"a list of 2026-11-29"},
+			Month: outputs.Amounts{Least: 1, Typical: 2.5, Most: 3}, Prices: []string{"a list of 2026-11-29"}, Unpriced: []string{},
 			Clusters: map[string]outputs.ClusterCost{"etl": {Hour: outputs.Amounts{Most: 0.25}, Month: outputs.Amounts{Typical: 7}}},
 		},
 		Clusters: map[string]outputs.Cluster{"etl": {

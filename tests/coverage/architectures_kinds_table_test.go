@@ -113,7 +113,11 @@ func streamSettings() []row {
 			"Left out: each stream would hold six executors, also an idle one. `sparkDefaults` takes both limits.", at{configuration, streamPreset},
 		},
 		{"spark.streaming.backpressure.enabled is true.", done, "", at{streamPreset, whoSets}},
-		{"spark.streaming.receiver.writeAheadLog.enable is true.", done, "", at{streamPreset, whoSets}},
+		{
+			"spark.streaming.receiver.writeAheadLog.enable is true.", corrected,
+			"Left out: Kafka's direct streams have no receiver, and a receiver's stream would not start without a checkpoint folder.",
+			at{streamPreset},
+		},
 		{"spark.streaming.kafka.consumer.cache.enabled is true.", done, sparkDefault, at{streamPreset}},
 		{"spark.streaming.dynamicAllocation.enabled is true.", corrected, oneKind, at{streamPreset}},
 		{"spark.streaming.dynamicAllocation.minExecutors is 6.", corrected, oneKind, at{streamPreset}},
