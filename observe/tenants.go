@@ -45,7 +45,14 @@ func TenantQueues(c schema.Cluster) []Classification {
 	queue("default", c.LeftShare(), whole)
 	return []Classification{
 		{Classification: "capacity-scheduler", Properties: scheduler},
-		{Classification: "yarn-site", Properties: map[string]string{"yarn.resourcemanager.scheduler.monitor.enable": "true"}},
+		{Classification: "yarn-site", Properties: map[string]string{
+			"yarn.resourcemanager.scheduler.monitor.enable": "true",
+			// By default a round ends containers of a tenth of the cluster at most, and none that is
+			// larger than that, and only a fifth of what lacks
+			// (ProportionalCapacityPreemptionPolicy): on few nodes a tenant would wait without end.
+			"yarn.resourcemanager.monitor.capacity.preemption.total_preemption_per_round": "0.5",
+			"yarn.resourcemanager.monitor.capacity.preemption.natural_termination_factor": "1",
+		}},
 	}
 }
 

@@ -36,6 +36,7 @@ func TestTenantsAreQueues(t *testing.T) {
 		"yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
 	}, properties(list, "capacity-scheduler"))
 	require.Equal(t, "true", properties(list, "yarn-site")["yarn.resourcemanager.scheduler.monitor.enable"])
+	require.Equal(t, "0.5", properties(list, "yarn-site")["yarn.resourcemanager.monitor.capacity.preemption.total_preemption_per_round"])
 
 	// With node labels, each queue has its share of the labelled nodes. What the user sets stays.
 	c.Configurations = []schema.Configuration{
