@@ -10,7 +10,8 @@ import (
 )
 
 // notCounted says what a stack costs besides.
-const notCounted = "not counted: data through the NAT gateway and out of AWS, requests and objects of S3, CloudWatch, secrets and parameters"
+const notCounted = "not counted: data through the NAT gateway and out of AWS, requests and objects of S3, CloudWatch, secrets and " +
+	"parameters"
 
 // stackPart returns what a stack costs beside its clusters, all month long.
 func (t tariff) stackPart(cfg schema.Config) Part {

@@ -19,11 +19,12 @@ func (e Estimate) Text() string {
 		fmt.Sprintf("  control node, network, key: %s a month", e.Stack.Month),
 	}
 	for _, c := range e.Clusters {
-		lines = append(lines, fmt.Sprintf("  cluster %s: %s a month, %s an hour; it %s", c.Name, c.Month, c.Hour, strings.Join(c.Assumptions, "; ")))
+		lines = append(lines,
+			fmt.Sprintf("  cluster %s: %s a month, %s an hour; it %s", c.Name, c.Month, c.Hour, strings.Join(c.Assumptions, "; ")))
 		for _, l := range c.Lines {
 			if l.Kind == Instances {
-				lines = append(lines, fmt.Sprintf("    %s: %s, %s an hour with EMR's fee and volumes", strings.TrimPrefix(l.Path, "clusters."+c.Name+"."),
-					l.Detail, c.at(l.Path)))
+				lines = append(lines, fmt.Sprintf("    %s: %s, %s an hour with EMR's fee and volumes",
+					strings.TrimPrefix(l.Path, "clusters."+c.Name+"."), l.Detail, c.at(l.Path)))
 			}
 		}
 	}

@@ -93,7 +93,8 @@ func leavesOf(value any, path string) map[string]bool {
 func TestOverridesWin(t *testing.T) {
 	overrides := map[string]string{ // by path: the key, and its value as explain prints it
 		"core.count": `"core":{"count":7}`, "stepConcurrency": `"stepConcurrency":3`, "tasks.batch.count": `"tasks":{"batch":{"count":9}}`,
-		"glueCatalog": `"glueCatalog":false`, "sparkDefaults.spark.dynamicAllocation.maxExecutors": `"sparkDefaults":{"spark.dynamicAllocation.maxExecutors":"77"}`,
+		"glueCatalog": `"glueCatalog":false`,
+		"sparkDefaults.spark.dynamicAllocation.maxExecutors": `"sparkDefaults":{"spark.dynamicAllocation.maxExecutors":"77"}`,
 		"applications": `"applications":["Spark","Hadoop","Hive"]`,
 		"configurations[0].properties.hive.exec.parallel.thread.number": `"configurations":[{"classification":"hive-site",` +
 			`"properties":{"hive.exec.parallel.thread.number":"4"}}]`,
@@ -174,8 +175,9 @@ func TestNodesScalingAndWarnings(t *testing.T) {
 	require.Contains(t, c.Unusual[0], "64 cores of 32")
 
 	c = explained(t, of("data-engineering", ""))
-	require.Equal(t, []string{"managedScaling: EMR keeps 3 to 12 instances of core and task nodes, at most 2 of core nodes, at most 2 on demand"},
-		c.Scaling)
+	require.Equal(t, []string{
+		"managedScaling: EMR keeps 3 to 12 instances of core and task nodes, at most 2 of core nodes, at most 2 on demand",
+	}, c.Scaling)
 	text, err := json.Marshal(c)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), ":null", "an empty list is []")

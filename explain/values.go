@@ -48,13 +48,13 @@ func Values(own map[string]any, c schema.Cluster) []Value {
 // settersOf returns a tree in the shape of the merged configuration, in which each scalar
 // is who set it. Merging the marked trees has the result that merging the values has.
 func settersOf(own map[string]any, c schema.Cluster) setters {
-	marked := mark(own, ByUser).(map[string]any)
+	marked, _ := mark(own, ByUser).(map[string]any)
 	preset, found := presets.Named(c.Preset)
 	if !found {
 		return setters{marked}
 	}
-	shape := presets.Preset{Name: preset.Name, Cluster: mark(preset.For(c.ReleaseLabel), ByPreset).(map[string]any)}
-	return setters{shape.Complete(c.ReleaseLabel, marked)}
+	shape, _ := mark(preset.For(c.ReleaseLabel), ByPreset).(map[string]any)
+	return setters{presets.Preset{Name: preset.Name, Cluster: shape}.Complete(c.ReleaseLabel, marked)}
 }
 
 // mark returns a tree in the shape of a raw value with by in the place of each scalar,

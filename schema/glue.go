@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -42,7 +41,8 @@ func (c Cluster) checkGlueCatalog(l *violation.List, path string) {
 		used = used || c.has(s.Application)
 		for i, e := range c.Configurations {
 			value, set := e.Properties[s.Property]
-			l.Require(!set || value == s.Value || e.Classification != s.Classification, fmt.Sprintf("%s.configurations[%d].properties.%s", path, i, s.Property), value,
+			at := pathOf(path+".configurations", i) + ".properties." + s.Property
+			l.Require(!set || value == s.Value || e.Classification != s.Classification, at, value,
 				"must not be another value than that of glueCatalog, which sets it", "remove it, or set "+path+".glueCatalog to false")
 		}
 	}

@@ -43,9 +43,10 @@ func (t *Tenant) SetDefaults() { *t = Tenant{Ceiling: wholeCluster, Preemption: 
 
 func tenantRules() map[string]Rule {
 	return map[string]Rule{
-		"tenants": textOnly(fmt.Sprintf("must be at most %d tenants, with keys of 1 to 32 lower-case letters, digits, hyphens and underscores that "+
-			"begin with a letter, whose shares are at most %d together", maxTenants, wholeCluster-leastLeft)),
-		"tenantKey":     pattern(tenantKey, "a key of 1 to 32 lower-case letters, digits, hyphens and underscores, a letter first and no sign last"),
+		"tenants": textOnly(fmt.Sprintf("must be at most %d tenants, with keys of 1 to 32 lower-case letters, digits, hyphens and underscores "+
+			"that begin with a letter, whose shares are at most %d together", maxTenants, wholeCluster-leastLeft)),
+		"tenantKey": pattern(tenantKey,
+			"a key of 1 to 32 lower-case letters, digits, hyphens and underscores, a letter first and no sign last"),
 		"tenantShare":   intRange(1, wholeCluster).with(" percent", ""),
 		"tenantCeiling": intRange(1, wholeCluster).with(" percent, at least the share", ""),
 	}
@@ -73,7 +74,8 @@ func (c Cluster) checkTenants(l *violation.List, path string) {
 	if len(c.Tenants) == 0 {
 		return
 	}
-	l.Require(c.hasSpark() || c.has("Hadoop"), at, len(c.Tenants), "must not be set without YARN", "remove it, or add Hadoop to "+path+".applications")
+	l.Require(c.hasSpark() || c.has("Hadoop"), at, len(c.Tenants), "must not be set without YARN",
+		"remove it, or add Hadoop to "+path+".applications")
 	const root = "yarn.scheduler.capacity.root."
 	settingsOf(c.Configurations, path+".configurations").each(func(classification, property string, v setting) {
 		queue, part, _ := strings.Cut(strings.TrimPrefix(property, root), ".")

@@ -160,7 +160,8 @@ func (s *Service) newNodes(spec clusterSpec, p pool, cores, count int) ([]*node,
 		}
 		n.Node = hadoop.Node{
 			ClusterID: spec.id, Release: spec.releaseLabel, AccountID: s.AccountID, Region: s.AWSRegion,
-			Role: p.role, OnDemand: p.market != types.MarketTypeSpot, Domain: "ec2.internal", CoreNodes: cores, MemoryMB: nodeMemoryMB, VCores: nodeVCores,
+			Role: p.role, OnDemand: p.market != types.MarketTypeSpot,
+			Domain: "ec2.internal", CoreNodes: cores, MemoryMB: nodeMemoryMB, VCores: nodeVCores,
 			S3Endpoint: s.Objects.Endpoint(), Configurations: merged(spec.configurations, p.own),
 		}
 		n.Host = "ip-" + strings.ReplaceAll(n.ip(), ".", "-")

@@ -35,9 +35,9 @@ const preface = `# Presets
 Rendered from schema/presets; edit the files there and run ` + "`make generate`" + `.
 
 A cluster takes the shape of a preset where its other keys say nothing: ` + "`preset: data-lake`" + ` is a whole cluster. Objects and maps
-are merged by key, and ` + "`configurations`" + ` by classification and property. A list replaces the preset's, ` + "`fleets`" + ` its groups, and
-` + "`null`" + ` removes what it has. ` + "`observatory explain`" + ` says of every value who set it, and what the cluster costs. What a preset
-leaves out has the default of [the configuration](config.md).
+are merged by key, and ` + "`configurations`" + ` by classification and property. A list replaces the preset's, ` + "`fleets`" + `
+its groups, and ` + "`null`" + ` removes what it has. ` + "`observatory explain`" + ` says of every value who set it, and what the
+cluster costs. What a preset leaves out has the default of [the configuration](config.md).
 `
 
 func reference(t *testing.T) string {

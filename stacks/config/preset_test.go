@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ func TestEveryPresetIsAClusterAsItStands(t *testing.T) {
 			var l violation.List
 			cfg.Check(&l)
 			for _, w := range l.Warnings() {
-				if release == "emr-7.14.0" { // the oldest one is near the end of its support
+				if !strings.HasSuffix(w.Path, ".releaseLabel") { // which depends on the day
 					require.NoError(t, w, name)
 				}
 			}
@@ -41,11 +42,13 @@ func TestErrorsOfPresets(t *testing.T) {
 		`{"etl":{"preset":"data-lake","configurations":[{"classification":"hive-site","properties":{"hive.exec.parallel":1}}]}}`:
 		// the path is that of the user's own list
 		`clusters.etl.configurations[0].properties.hive.exec.parallel: 1 must be a string`,
-		`{"etl":{"preset":"data-lake","tasks":{"batch":{"bidPrice":"ondemand"}}}}`: `clusters.etl.tasks.batch.bidPrice: "ondemand" must be a price`,
+		`{"etl":{"preset":"data-lake","tasks":{"batch":{"bidPrice":"ondemand"}}}}`: // a word of another case
+		`clusters.etl.tasks.batch.bidPrice: "ondemand" must be a price`,
 	} {
 		_, err := config.Parse(map[string]string{"region": "us-east-1", "clusters": clusters})
 		require.ErrorContains(t, err, want, clusters)
 	}
 	_, err := config.Parse(map[string]string{"region": "mx-central-1", "clusters": `{"etl":{"preset":"data-lake"}}`})
-	require.ErrorContains(t, err, "clusters.etl.tasks.batch.bidPrice: \"onDemand\" must be a price: that of m5.2xlarge on demand in mx-central-1 is not known")
+	require.ErrorContains(t, err,
+		"clusters.etl.tasks.batch.bidPrice: \"onDemand\" must be a price: that of m5.2xlarge on demand in mx-central-1 is not known")
 }

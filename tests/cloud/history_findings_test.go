@@ -48,7 +48,8 @@ func ill() map[string]map[rules.ID]string {
 		"skew.py":  {rules.Skew: "nine of ten rows have one key"},
 		"spill.py": {rules.Spill: "its tasks sort more than fits into their memory"},
 		"write.py": {
-			rules.SmallFilesWritten: "a file for each of 120 days and each task", rules.SlowCommit: "which are renamed one by one", rules.SlowWrite: "the same",
+			rules.SmallFilesWritten: "a file for each of 120 days and each task", rules.SlowCommit: "which are renamed one by one",
+			rules.SlowWrite: "the same",
 		},
 	}
 }

@@ -39,7 +39,8 @@ func tenantsShare(t *testing.T, c *cloud) {
 		return len(found) == 1 && found[0].number(t) > 0.6*threeNodesMB
 	}, testenv.Arrival, time.Second, "the first tenant has more than its 55 percent")
 	out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", "shared", "--conf", "spark.yarn.queue=tenant-b",
-		"--conf", "spark.dynamicAllocation.maxExecutors=1", "examples/jobs/orders.py", platform.PrefixLake.URI(stack.DataBucket)+"orders-of-b", "200000")
+		"--conf", "spark.dynamicAllocation.maxExecutors=1", "examples/jobs/orders.py",
+		platform.PrefixLake.URI(stack.DataBucket)+"orders-of-b", "200000")
 	c.endJob(t, run)
 	require.NoErrorf(t, err, "%s\n%s", out, log)
 	require.NoError(t, <-flood, "containers that YARN ends are no failures of a job")
