@@ -42,7 +42,7 @@ func TestErrorsOfPresets(t *testing.T) {
 		`{"etl":{"preset":"data-lake","configurations":[{"classification":"hive-site","properties":{"hive.exec.parallel":1}}]}}`:
 		// the path is that of the user's own list
 		`clusters.etl.configurations[0].properties.hive.exec.parallel: 1 must be a string`,
-		`{"etl":{"preset":"data-lake","tasks":{"batch":{"bidPrice":"ondemand"}}}}`: // a word of another case
+		`{"etl":{"preset":"data-lake","tasks":{"batch":{"bidPrice":"ondemand"}}}}`:// a word of another case
 		`clusters.etl.tasks.batch.bidPrice: "ondemand" must be a price`,
 	} {
 		_, err := config.Parse(map[string]string{"region": "us-east-1", "clusters": clusters})
