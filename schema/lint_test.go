@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,17 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
+
+func TestTenantsOfOneClusterAreLimited(t *testing.T) {
+	var c schema.Cluster
+	c.SetDefaults()
+	for i := range 21 {
+		c.Tenants[fmt.Sprintf("t%d", i)] = schema.Tenant{Share: 1, Ceiling: 100}
+	}
+	var l violation.List
+	c.Validate(&l, "clusters.etl", false)
+	require.ErrorContains(t, l.Err(), "clusters.etl.tenants: 21 must be at most 20 tenants")
+}
 
 // Settings that look right, and by which leaving nodes lose their work, are warned of.
 func TestDecommissioningIsWarnedOf(t *testing.T) {

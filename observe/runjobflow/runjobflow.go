@@ -6,6 +6,7 @@ package runjobflow
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
@@ -33,6 +34,7 @@ type Environment struct {
 	LogKMSKey             string
 	Passwords             Passwords
 	SamplingRatio         string
+	Bucket                string // the data bucket
 	Observe               observe.Settings
 }
 
@@ -48,7 +50,7 @@ func Input(c schema.Cluster, e Environment) *emr.RunJobFlowInput {
 		LogEncryptionKmsKeyId: optional(e.LogKMSKey), SecurityConfiguration: optional(e.SecurityConfiguration),
 		CustomAmiId: optional(c.CustomAMIID), EbsRootVolumeSize: number(c.RootVolumeGiB),
 		ScaleDownBehavior: types.ScaleDownBehavior(c.ScaleDownBehavior), StepConcurrencyLevel: aws.Int32(int32(c.StepConcurrency)),
-		VisibleToAllUsers: aws.Bool(true), Configurations: configurations(observe.ConfigurationsOf(c, e.SamplingRatio)),
+		VisibleToAllUsers: aws.Bool(true), Configurations: configurations(observe.ConfigurationsOf(c, e.SamplingRatio), e.Bucket),
 		Instances: instances(c, e), BootstrapActions: actions(c, e.Observe.Bootstrap), Steps: steps(c.Steps), Tags: tags(c, e.Key),
 	}
 	for _, name := range c.Applications {
@@ -103,21 +105,21 @@ func instances(c schema.Cluster, e Environment) *types.JobFlowInstancesConfig {
 		return in
 	}
 	in.Ec2SubnetId = aws.String(e.SubnetIDs[0])
-	in.InstanceGroups = append(in.InstanceGroups, group(c, platform.RoleMaster, types.InstanceRoleTypeMaster, c.Master))
+	in.InstanceGroups = append(in.InstanceGroups, group(c, e.Bucket, platform.RoleMaster, types.InstanceRoleTypeMaster, c.Master))
 	if c.HasCore() {
-		in.InstanceGroups = append(in.InstanceGroups, group(c, platform.RoleCore, types.InstanceRoleTypeCore, c.Core))
+		in.InstanceGroups = append(in.InstanceGroups, group(c, e.Bucket, platform.RoleCore, types.InstanceRoleTypeCore, c.Core))
 	}
 	for _, key := range c.TaskKeys() {
-		in.InstanceGroups = append(in.InstanceGroups, group(c, platform.RoleTask+"-"+key, types.InstanceRoleTypeTask, c.Tasks[key]))
+		in.InstanceGroups = append(in.InstanceGroups, group(c, e.Bucket, platform.RoleTask+"-"+key, types.InstanceRoleTypeTask, c.Tasks[key]))
 	}
 	return in
 }
 
-func group(c schema.Cluster, name string, role types.InstanceRoleType, g schema.InstanceGroup) types.InstanceGroupConfig {
+func group(c schema.Cluster, bucket, name string, role types.InstanceRoleType, g schema.InstanceGroup) types.InstanceGroupConfig {
 	out := types.InstanceGroupConfig{
 		Name: aws.String(name), InstanceRole: role, InstanceType: aws.String(g.InstanceType), InstanceCount: aws.Int32(int32(g.Count)),
 		Market: types.MarketTypeOnDemand, BidPrice: optional(g.BidPrice), AutoScalingPolicy: scalingPolicy(g.AutoScaling),
-		Configurations: configurations(observe.GroupConfigurationsOf(c, g)), EbsConfiguration: volumes(g.EBS),
+		Configurations: configurations(observe.GroupConfigurationsOf(c, g), bucket), EbsConfiguration: volumes(g.EBS),
 	}
 	if g.BidPrice != "" {
 		out.Market = types.MarketTypeSpot
@@ -148,11 +150,17 @@ func volumes(list []schema.Volume) *types.EbsConfiguration {
 }
 
 // configurations omits empty lists, as EMR's answers do.
-func configurations(list []observe.Classification) []types.Configuration {
+// configurations renders a list, with the data bucket's name in the places of
+// schema.DataBucket.
+func configurations(list []observe.Classification, bucket string) []types.Configuration {
 	var out []types.Configuration
 	for _, c := range list {
+		properties := map[string]string{}
+		for name, value := range c.Properties {
+			properties[name] = strings.ReplaceAll(value, schema.DataBucket, bucket)
+		}
 		out = append(out, types.Configuration{
-			Classification: aws.String(c.Classification), Properties: c.Properties, Configurations: configurations(c.Configurations),
+			Classification: aws.String(c.Classification), Properties: properties, Configurations: configurations(c.Configurations, bucket),
 		})
 	}
 	return out

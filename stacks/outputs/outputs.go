@@ -68,9 +68,9 @@ type Outputs struct {
 // what they assume.
 type Costs struct {
 	Month    Amounts                `json:"month" help:"USD a month of the whole stack."`
-	Clusters map[string]ClusterCost `json:"clusters" help:"The clusters, by their key in the configuration."`
-	Unpriced []string               `json:"unpriced" help:"What has no price in the lists, and so is missing in the amounts."`
-	Prices   []string               `json:"prices" help:"The price lists, with their dates."`
+	Clusters map[string]ClusterCost `json:"clusters" optional:"true" help:"The clusters, by their key in the configuration."`
+	Unpriced []string               `json:"unpriced" optional:"true" help:"What has no price in the lists, and so is missing in the amounts."`
+	Prices   []string               `json:"prices" optional:"true" help:"The price lists, with their dates."`
 }
 
 // ClusterCost is what one cluster costs.

@@ -111,8 +111,8 @@ func (g generator) text(name string, r schema.Rule) string {
 			return g.oneOf("https://127.0.0.1:6443", "https://localhost:1", "https://127.0.0.1:65535")
 		},
 		"price":         func() string { return fmt.Sprintf("%d.%0*d", g.between(0, 999), g.between(1, 5), g.IntN(10)) },
-		"groupPrice":    func() string { return g.oneOf("onDemand", fmt.Sprintf("0.%d", g.between(1, 9))) },
-		"preset":        func() string { return "" }, // each has a test of its own
+		"groupPrice":    func() string { return fmt.Sprintf("0.%d", g.between(1, 9)) }, // presets have onDemand
+		"preset":        func() string { return "" },                                   // each has a test of its own
 		"budgetAction":  func() string { return "warn" },
 		"traceEndpoint": func() string { return "" }, "caCertificates": func() string { return "" }, // tracing sets them
 		"origin": func() string {
@@ -171,8 +171,10 @@ func (g generator) tags() map[string]string {
 	return out
 }
 
-// network makes the fields of the network section consistent with each other.
+// network makes the fields of the network section consistent with each other, and the budget
+// with the region.
 func (g generator) network(c *schema.Config) {
+	c.Budget.MonthlyUSD = 0 // most regions have no price list, without which there is no budget
 	n := &c.Network
 	if n.VPCID != "" && len(n.SubnetIDs) > 0 {
 		n.InterfaceEndpoints = []string{}

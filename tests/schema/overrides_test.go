@@ -46,6 +46,7 @@ func TestRandomOverridesAreRefusedOrFit(t *testing.T) {
 		}
 		accepted++
 		for key, cluster := range cfg.Clusters {
+			cluster = cluster.WithBids(cfg.Region)
 			input := plain(t, runjobflow.Input(cluster, environment(key)))
 			resources := recordCluster(t, key, cluster, cfg)
 			require.Equal(t, fromPulumi(t, resources), withSecurity(t, cluster, input), "seed %d: %s", seed, values["clusters"])

@@ -99,7 +99,7 @@ func environment(key string) runjobflow.Environment {
 	return runjobflow.Environment{
 		Key: key, Name: "name", ServiceRole: "service", InstanceProfile: "profile", SubnetIDs: []string{"subnet-0", "subnet-1"},
 		Passwords: runjobflow.Passwords{KDC: password, Trust: password, Join: password},
-		LogURI:    "s3://bucket/", Observe: observe.Settings{
+		LogURI:    "s3://bucket/", Bucket: "bucket", Observe: observe.Settings{
 			SecurityGroupID: "sg-observed", Bootstrap: observe.Bootstrap{Path: "s3://bucket/bootstrap.sh", Args: []string{"a", "b"}},
 		},
 	}
