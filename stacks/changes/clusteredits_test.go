@@ -211,7 +211,11 @@ func settingEdits() []edit {
 	return []edit{
 		inCluster("sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, cluster),
 		inCluster("rolledEventLogs", `false`, replacesCluster, cluster),
-		inCluster("tenants", `{"sales":{"share":60,"ceiling":80,"preemption":false}}`, replacesCluster, cluster),
+		{
+			keys: []string{"clusters.main.tenants.sales.share", "clusters.main.tenants.sales.ceiling", "clusters.main.tenants.sales.preemption"},
+			sets: []set{{"clusters.main.tenants", `{"sales":{"share":60,"ceiling":80,"preemption":false}}`}}, effects: replacesCluster,
+			refused: []string{cluster},
+		},
 		inCluster("preset", `"data-engineering"`, effects{
 			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"}, changes.Created: {"emr-main-scaling"},
 		}, cluster),
