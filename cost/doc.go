@@ -4,7 +4,11 @@
 // requests, and objects in S3 cost what they are used, and are not counted.
 package cost
 
-import "github.com/emr-observatory/emr-observatory/schema/facts"
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/schema/facts"
+)
 
 // MonthHours is AWS's month: 365 days of 24 hours, a twelfth of them (AWS Pricing
 // Calculator, Assumptions).
@@ -75,7 +79,7 @@ type Estimate struct {
 
 // Unpriced lists what has no price, in all parts.
 func (e Estimate) Unpriced() []string {
-	out := e.Stack.Unpriced
+	out := slices.Clone(e.Stack.Unpriced)
 	for _, c := range e.Clusters {
 		out = append(out, c.Unpriced...)
 	}

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,9 +60,9 @@ func (t tariff) addPool(p *Part, pool pool, rootGiB int) {
 		counts := Counts{o.instances(pool.units.Least), o.instances(pool.units.Typical), o.instances(pool.units.Most)}
 		choices[i] = nodePrice{counts.times(n.instance), counts.times(n.fee), counts.times(n.volumes)}
 	}
-	least := slices.MinFunc(choices, func(a, b nodePrice) int { return compare(a.sum().Least, b.sum().Least) })
-	typical := slices.MinFunc(choices, func(a, b nodePrice) int { return compare(a.sum().Typical, b.sum().Typical) })
-	most := slices.MaxFunc(choices, func(a, b nodePrice) int { return compare(a.sum().Most, b.sum().Most) })
+	least := slices.MinFunc(choices, func(a, b nodePrice) int { return cmp.Compare(a.sum().Least, b.sum().Least) })
+	typical := slices.MinFunc(choices, func(a, b nodePrice) int { return cmp.Compare(a.sum().Typical, b.sum().Typical) })
+	most := slices.MaxFunc(choices, func(a, b nodePrice) int { return cmp.Compare(a.sum().Most, b.sum().Most) })
 	chosen := func(part func(nodePrice) Range) Range {
 		return Range{part(least).Least, part(typical).Typical, part(most).Most}
 	}

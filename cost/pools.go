@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -125,9 +126,9 @@ func (t tariff) manage(pools []pool, m schema.ManagedScaling) {
 		}
 		p.units.Least, left = n, left-n*p.size
 	}
-	t.fill(pools, workers, m, left)
+	fill(pools, workers, m, left)
 	slices.SortStableFunc(workers, func(a, b int) int {
-		return -compare(t.unitAtMost(pools[a])/facts.MicroUSD(pools[a].size), t.unitAtMost(pools[b])/facts.MicroUSD(pools[b].size))
+		return cmp.Compare(t.unitAtMost(pools[b])/facts.MicroUSD(pools[b].size), t.unitAtMost(pools[a])/facts.MicroUSD(pools[a].size))
 	})
 	all, core, onDemand := m.Max, limit(m.MaxCore, m.Max), limit(m.MaxOnDemand, m.Max)
 	for _, i := range workers {
@@ -152,7 +153,7 @@ func (t tariff) manage(pools []pool, m schema.ManagedScaling) {
 }
 
 // fill adds the units that a cluster lacks for its least.
-func (t tariff) fill(pools []pool, workers []int, m schema.ManagedScaling, lacking int) {
+func fill(pools []pool, workers []int, m schema.ManagedScaling, lacking int) {
 	core := limit(m.MaxCore, m.Max)
 	for _, i := range workers {
 		if pools[i].role == platform.RoleCore {
@@ -177,16 +178,6 @@ func limit(part *int, all int) int {
 		return all
 	}
 	return *part
-}
-
-func compare(a, b facts.MicroUSD) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // detail says how many instances of what, and how they are bought.

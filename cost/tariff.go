@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
@@ -33,12 +34,9 @@ func (p priceList) in(region string) tariff {
 // lacks notes what has no price, and where it is asked for.
 func (t tariff) lacks(path, what string) {
 	entry := path + ": " + what
-	for _, noted := range *t.missing {
-		if noted == entry {
-			return
-		}
+	if !slices.Contains(*t.missing, entry) {
+		*t.missing = append(*t.missing, entry)
 	}
-	*t.missing = append(*t.missing, entry)
 }
 
 // nodePrice is what instances cost: in an hour, but their volumes in a month, so that

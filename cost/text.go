@@ -2,9 +2,9 @@ package cost
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
 
@@ -24,7 +24,7 @@ func (e Estimate) Text() string {
 		for _, l := range c.Lines {
 			if l.Kind == Instances {
 				lines = append(lines, fmt.Sprintf("    %s: %s, %s an hour with EMR's fee and volumes",
-					strings.TrimPrefix(l.Path, "clusters."+c.Name+"."), l.Detail, c.at(l.Path)))
+					strings.TrimPrefix(l.Path, schema.ClusterPath(c.Name)+"."), l.Detail, c.at(l.Path)))
 			}
 		}
 	}
@@ -32,7 +32,7 @@ func (e Estimate) Text() string {
 		lines = append(lines, "  without a price: "+what)
 	}
 	lines = append(lines, "  "+notCounted, "  prices: "+strings.Join(e.Prices, "; "))
-	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
+	return strings.Join(lines, "\n")
 }
 
 // without says that the amounts are too small, if something has no price.

@@ -25,8 +25,8 @@ type Cluster struct {
 }
 
 // Clusters returns what the clusters of a valid configuration get, by their keys. value is
-// the key clusters of the stack's configuration, as JSON.
-func Clusters(value string, cfg schema.Config) ([]Cluster, error) {
+// the key clusters of the stack's configuration, as JSON; e is what the stack costs.
+func Clusters(value string, cfg schema.Config, e cost.Estimate) ([]Cluster, error) {
 	own := map[string]map[string]any{}
 	if value != "" {
 		if err := json.Unmarshal([]byte(value), &own); err != nil {
@@ -34,7 +34,7 @@ func Clusters(value string, cfg schema.Config) ([]Cluster, error) {
 		}
 	}
 	costs := map[string]cost.Part{}
-	for _, p := range cost.Of(cfg).Clusters {
+	for _, p := range e.Clusters {
 		costs[p.Name] = p
 	}
 	out := []Cluster{}

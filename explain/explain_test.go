@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/cost"
 	"github.com/emr-observatory/emr-observatory/explain"
 	"github.com/emr-observatory/emr-observatory/schema/presets"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
@@ -21,7 +22,7 @@ func explained(t *testing.T, cluster string) explain.Cluster {
 	clusters := fmt.Sprintf(`{"etl":%s}`, cluster)
 	cfg, err := config.Parse(map[string]string{"region": "us-east-1", "operatorCidrs": `["203.0.113.0/24"]`, "clusters": clusters})
 	require.NoError(t, err)
-	out, err := explain.Clusters(clusters, cfg)
+	out, err := explain.Clusters(clusters, cfg, cost.Of(cfg))
 	require.NoError(t, err)
 	require.Len(t, out, 1)
 	return out[0]

@@ -31,8 +31,8 @@ func Properties(own map[string]any, c schema.Cluster, samplingRatio string) []Pr
 			out = append(out, Property{group, classification, name, value, setter})
 		})
 	}
-	list("", propertySetters(own, c), observe.ConfigurationsOf(c, samplingRatio))
 	setters := settersOf(own, c)
+	list("", setters.ofProperties(c), observe.ConfigurationsOf(c, samplingRatio))
 	for _, key := range c.TaskKeys() {
 		by := map[[2]string]string{}
 		setters.collect(by, c.Tasks[key].Configurations, "", "tasks."+key+".configurations")
@@ -41,10 +41,9 @@ func Properties(own map[string]any, c schema.Cluster, samplingRatio string) []Pr
 	return out
 }
 
-// propertySetters returns who set each property that is not the platform's, by
+// ofProperties returns who set each property of a cluster that is not the platform's, by
 // classification and name.
-func propertySetters(own map[string]any, c schema.Cluster) map[[2]string]string {
-	setters := settersOf(own, c)
+func (s setters) ofProperties(c schema.Cluster) map[[2]string]string {
 	out := map[[2]string]string{}
 	if c.RolledEventLogs {
 		for name := range observe.RolledEventLogs() {
@@ -52,15 +51,15 @@ func propertySetters(own map[string]any, c schema.Cluster) map[[2]string]string 
 		}
 	}
 	if c.GlueCatalog {
-		for _, s := range schema.GlueSettings() {
-			out[[2]string{s.Classification, s.Property}] = ByGlue
+		for _, g := range schema.GlueSettings() {
+			out[[2]string{g.Classification, g.Property}] = ByGlue
 		}
 	}
 	visit(observe.TenantQueues(c), "", func(classification, name, _ string) { out[[2]string{classification, name}] = ByTenants })
 	for name := range c.SparkDefaults {
-		out[[2]string{observe.SparkDefaults, name}] = setters.of("sparkDefaults." + name)
+		out[[2]string{observe.SparkDefaults, name}] = s.of("sparkDefaults." + name)
 	}
-	setters.collect(out, c.Configurations, "", "configurations")
+	s.collect(out, c.Configurations, "", "configurations")
 	return out
 }
 

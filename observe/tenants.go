@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
@@ -18,7 +19,7 @@ func TenantQueues(c schema.Cluster) []Classification {
 	}
 	const prefix = "yarn.scheduler.capacity."
 	scheduler := map[string]string{
-		prefix + "root.queues":         strings.Join(append(c.TenantKeys(), "default"), ","),
+		prefix + "root.queues":         strings.Join(append(c.TenantKeys(), schema.DefaultQueue), ","),
 		prefix + "resource-calculator": schema.DominantCalculator,
 	}
 	label := nodeLabel(c)
@@ -41,8 +42,7 @@ func TenantQueues(c schema.Cluster) []Classification {
 			scheduler[prefix+"root."+key+".disable_preemption"] = "true"
 		}
 	}
-	const whole = 100
-	queue("default", c.LeftShare(), whole)
+	queue(schema.DefaultQueue, c.LeftShare(), schema.WholeCluster)
 	return []Classification{
 		{Classification: "capacity-scheduler", Properties: scheduler},
 		{Classification: "yarn-site", Properties: map[string]string{
@@ -60,8 +60,8 @@ func TenantQueues(c schema.Cluster) []Classification {
 // without node labels.
 func nodeLabel(c schema.Cluster) string {
 	for _, e := range c.Configurations {
-		if e.Classification == "yarn-site" && e.Properties["yarn.node-labels.enabled"] == "true" {
-			return e.Properties["yarn.node-labels.am.default-node-label-expression"]
+		if e.Classification == "yarn-site" && e.Properties[platform.YARNNodeLabels] == "true" {
+			return e.Properties[platform.YARNMasterLabel]
 		}
 	}
 	return ""

@@ -24,7 +24,10 @@ func (c Cluster) WithBids(region string) Cluster {
 }
 
 func (g InstanceGroup) withBid(region string) InstanceGroup {
-	if price, known := facts.PriceOf(region, g.InstanceType); known && g.BidPrice == BidOnDemand {
+	if g.BidPrice != BidOnDemand {
+		return g
+	}
+	if price, known := facts.PriceOf(region, g.InstanceType); known {
 		const step = 10 // millionths: a price of the configuration has five decimals
 		g.BidPrice = violation.JSON((price.OnDemand + step - 1) / step * step)
 	}
@@ -37,8 +40,11 @@ func (c Cluster) checkBids(l *violation.List, path, region string) {
 		return
 	}
 	for _, g := range c.GroupsAt(path) {
+		if g.BidPrice != BidOnDemand {
+			continue
+		}
 		_, known := facts.PriceOf(region, g.InstanceType)
-		l.Require(known || g.BidPrice != BidOnDemand, g.Path+".bidPrice", g.BidPrice,
+		l.Require(known, g.Path+".bidPrice", g.BidPrice,
 			fmt.Sprintf("must be a price: that of %s on demand in %s is not known", g.InstanceType, region),
 			"write it in USD per hour, or choose another type")
 	}

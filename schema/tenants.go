@@ -11,10 +11,11 @@ import (
 
 const (
 	tenantKey = `^[a-z]([a-z0-9_-]{0,30}[a-z0-9])?$`
-	// defaultQueue is the queue of applications that name none.
-	defaultQueue = "default"
+	// DefaultQueue is the queue of applications that name none.
+	DefaultQueue = "default"
 	maxTenants   = 20
-	wholeCluster = 100 // percent
+	// WholeCluster is all that YARN has, in percent.
+	WholeCluster = 100
 	// leastLeft is the share of the queue default: with 0, it would accept no application
 	// (org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.AbstractLeafQueue,
 	// updateMaximumApplications).
@@ -39,16 +40,16 @@ func (Tenant) Help() map[string]string {
 }
 
 // SetDefaults lets a tenant use what others leave, until they ask for it.
-func (t *Tenant) SetDefaults() { *t = Tenant{Ceiling: wholeCluster, Preemption: true} }
+func (t *Tenant) SetDefaults() { *t = Tenant{Ceiling: WholeCluster, Preemption: true} }
 
 func tenantRules() map[string]Rule {
 	return map[string]Rule{
 		"tenants": textOnly(fmt.Sprintf("must be at most %d tenants, with keys of 1 to 32 lower-case letters, digits, hyphens and underscores "+
-			"that begin with a letter, whose shares are at most %d together", maxTenants, wholeCluster-leastLeft)),
+			"that begin with a letter, whose shares are at most %d together", maxTenants, WholeCluster-leastLeft)),
 		"tenantKey": pattern(tenantKey,
 			"a key of 1 to 32 lower-case letters, digits, hyphens and underscores, a letter first and no sign last"),
-		"tenantShare":   intRange(1, wholeCluster).with(" percent", ""),
-		"tenantCeiling": intRange(1, wholeCluster).with(" percent, at least the share", ""),
+		"tenantShare":   intRange(1, WholeCluster).with(" percent", ""),
+		"tenantCeiling": intRange(1, WholeCluster).with(" percent, at least the share", ""),
 	}
 }
 
@@ -62,14 +63,14 @@ func (c Cluster) checkTenants(l *violation.List, path string) {
 	for _, key := range c.TenantKeys() {
 		t, r := c.Tenants[key], rules["tenantKey"]
 		l.Require(r.Holds(key), at+"."+key, key, r.Text, "rename the key")
-		l.Require(key != defaultQueue && key != "root", at+"."+key, key,
+		l.Require(key != DefaultQueue && key != "root", at+"."+key, key,
 			"must not be default or root: applications without a queue are in default, which has what the tenants leave", "rename the key")
 		checkFields(l, at+"."+key, t)
 		l.Require(t.Ceiling >= t.Share, at+"."+key+".ceiling", t.Ceiling, fmt.Sprintf("must be at least the share, %d", t.Share), "raise it")
 		sum += t.Share
 	}
-	l.Require(sum <= wholeCluster-leastLeft, at, sum,
-		fmt.Sprintf("must have shares of at most %d percent together: applications that name no queue need a share, too", wholeCluster-leastLeft),
+	l.Require(sum <= WholeCluster-leastLeft, at, sum,
+		fmt.Sprintf("must have shares of at most %d percent together: applications that name no queue need a share, too", WholeCluster-leastLeft),
 		"lower some")
 	if len(c.Tenants) == 0 {
 		return
@@ -80,7 +81,7 @@ func (c Cluster) checkTenants(l *violation.List, path string) {
 	settingsOf(c.Configurations, path+".configurations").each(func(classification, property string, v setting) {
 		queue, part, _ := strings.Cut(strings.TrimPrefix(property, root), ".")
 		_, tenant := c.Tenants[queue]
-		own := property == root+"queues" || (tenant || queue == defaultQueue) && strings.HasSuffix(part, "capacity")
+		own := property == root+"queues" || (tenant || queue == DefaultQueue) && strings.HasSuffix(part, "capacity")
 		l.Require(classification != capacity || !strings.HasPrefix(property, root) || !own, v.path, v.value,
 			"must not be set with tenants, which set it: shares must sum to 100 percent, or the resource manager does not start",
 			"remove it, or the tenants")
@@ -89,7 +90,7 @@ func (c Cluster) checkTenants(l *violation.List, path string) {
 
 // LeftShare is the percentage that the tenants leave to applications that name no queue.
 func (c Cluster) LeftShare() int {
-	left := wholeCluster
+	left := WholeCluster
 	for _, t := range c.Tenants {
 		left -= t.Share
 	}

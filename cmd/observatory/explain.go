@@ -63,7 +63,7 @@ func explainStack(s *settings, names []string) (explanation, error) {
 		return explanation{}, err
 	}
 	out := explanation{Cost: cost.Of(cfg)}
-	if out.Clusters, err = explain.Clusters(file.Values[platform.Project+":clusters"], cfg); err != nil {
+	if out.Clusters, err = explain.Clusters(file.Values[platform.Project+":clusters"], cfg, out.Cost); err != nil {
 		return explanation{}, err
 	}
 	if len(names) == 0 {

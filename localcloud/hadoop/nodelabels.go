@@ -2,7 +2,7 @@ package hadoop
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -14,9 +14,7 @@ const (
 	labelCore     = "CORE"
 	labelOnDemand = "ON_DEMAND"
 
-	labelsEnabled = "yarn.node-labels.enabled"
-	// Where application masters run: EMR's property, and the one that Hadoop reads.
-	emrMasterLabel    = "yarn.node-labels.am.default-node-label-expression"
+	// hadoopMasterLabel is Hadoop's own name of platform.YARNMasterLabel, which is EMR's.
 	hadoopMasterLabel = "yarn.resourcemanager.node-labels.am.default-node-label-expression"
 
 	// nodeLabelStore keeps the labels through a restart of the resource manager. EMR's is in
@@ -27,13 +25,18 @@ const (
 	labelResync = "2000"
 )
 
+// nodeLabels returns the labels that a cluster may have.
+func nodeLabels() []string { return []string{labelCore, labelOnDemand} }
+
 // labelled reports whether the cluster's YARN has node labels.
-func (n Node) labelled() bool { return n.properties("yarn-site", nil)[labelsEnabled] == "true" }
+func (n Node) labelled() bool {
+	return n.properties("yarn-site", nil)[platform.YARNNodeLabels] == "true"
+}
 
 // label returns the label of the node, "" for none. A node has one: that by which
 // application masters choose.
 func (n Node) label() string {
-	switch wanted := n.properties("yarn-site", nil)[emrMasterLabel]; {
+	switch wanted := n.properties("yarn-site", nil)[platform.YARNMasterLabel]; {
 	case wanted == labelOnDemand && n.OnDemand && n.Role != platform.RoleMaster:
 		return labelOnDemand
 	case wanted == labelCore && n.Role == platform.RoleCore:
@@ -52,7 +55,7 @@ func (n Node) labelSite() map[string]string {
 		"yarn.node-labels.fs-store.root-dir":              nodeLabelStore,
 		"yarn.node-labels.configuration-type":             "distributed",
 		"yarn.nodemanager.node-labels.resync-interval-ms": labelResync,
-		hadoopMasterLabel:                                 n.properties("yarn-site", nil)[emrMasterLabel],
+		hadoopMasterLabel:                                 n.properties("yarn-site", nil)[platform.YARNMasterLabel],
 	}
 	if label := n.label(); label != "" {
 		out["yarn.nodemanager.node-labels.provider"] = "config"
@@ -70,7 +73,7 @@ func (n Node) labelQueues() map[string]string {
 	out := map[string]string{}
 	for _, queue := range []string{"root", "root.default"} {
 		out["yarn.scheduler.capacity."+queue+".accessible-node-labels"] = "*"
-		for _, label := range []string{labelCore, labelOnDemand} {
+		for _, label := range nodeLabels() {
 			out[fmt.Sprintf("yarn.scheduler.capacity.%s.accessible-node-labels.%s.capacity", queue, label)] = "100"
 		}
 	}
@@ -83,9 +86,9 @@ func (n Node) LabelArguments() []string {
 	if !n.labelled() {
 		return nil
 	}
-	labels := ""
-	for _, label := range slices.Sorted(slices.Values([]string{labelCore, labelOnDemand})) {
-		labels += "," + label + "(exclusive=false)"
+	var labels []string
+	for _, label := range nodeLabels() {
+		labels = append(labels, label+"(exclusive=false)")
 	}
-	return []string{"-addToClusterNodeLabels", labels[1:]}
+	return []string{"-addToClusterNodeLabels", strings.Join(labels, ",")}
 }
