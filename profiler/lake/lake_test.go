@@ -273,3 +273,25 @@ func normal[T any](rows []T) string {
 	}
 	return strings.ReplaceAll(string(text), ": null", ": []")
 }
+
+// Rows that arrive in any order keep their texts, the empty ones too.
+func TestSortedRowsKeepTheirTexts(t *testing.T) {
+	l := openLocked(t, t.TempDir())
+	for i, order := range [][]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}} {
+		id := tables.Cluster{ClusterID: fmt.Sprintf("j-%d", i)}
+		want := []tables.Row{
+			&tables.Step{Cluster: id, StepID: "s-1", StepName: "", ApplicationIDs: []string{}},
+			&tables.Step{Cluster: id, StepID: "s-2", StepName: "load", ApplicationIDs: []string{"application_1_0001"}},
+			&tables.Step{Cluster: id, StepID: "s-3", StepName: "", ApplicationIDs: []string{""}},
+		}
+		b, err := l.BeginCluster(id, time.Now())
+		require.NoError(t, err)
+		commit(t, b, true, "", want[order[0]], want[order[1]], want[order[2]])
+		var got []tables.Row
+		for row, err := range lake.Read[tables.Step](t.Context(), l, lake.Filter{ClusterID: id.ClusterID}) {
+			require.NoError(t, err)
+			got = append(got, &row)
+		}
+		require.Equal(t, want, got, order)
+	}
+}

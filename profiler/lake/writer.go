@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -160,7 +161,9 @@ func (w *typed[T]) cut() error {
 
 // spill writes the buffer to disk as a sorted run.
 func (w *typed[T]) spill() error {
-	w.sort()
+	if err := w.sort(); err != nil {
+		return err
+	}
 	run := &spool{} // on disk, since many are kept until the end
 	w.runs = append(w.runs, run)
 	// Zstd would take several times as long for the small pages, which are soon read again.
@@ -170,9 +173,39 @@ func (w *typed[T]) spill() error {
 	return errors.Join(err, out.Close())
 }
 
-func (w *typed[T]) sort() {
-	if len(w.definition.Key) > 0 && !sort.IsSorted(w.buffer) {
-		sort.Stable(w.buffer)
+// sort sorts the buffer by key. It does not let parquet-go exchange rows: where an empty text
+// changes places with its neighbour, a column of texts still takes itself for ordered, since
+// both have the same offset, and gives each the other's row (parquet-go 0.32,
+// byteArrayColumnBuffer.page).
+func (w *typed[T]) sort() error {
+	if len(w.definition.Key) == 0 || sort.IsSorted(w.buffer) {
+		return nil
+	}
+	rows, err := copyOf(w.buffer)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(rows, w.schema.Comparator(sortingColumns(w.definition)...))
+	w.buffer.Reset()
+	_, err = w.buffer.WriteRows(rows)
+	return err // callers name the table
+}
+
+// copyOf returns copies of the rows of a group.
+func copyOf(group parquet.RowGroup) ([]parquet.Row, error) {
+	all := make([]parquet.Row, 0, group.NumRows())
+	rows := group.Rows()
+	for read := make([]parquet.Row, batchRows); ; {
+		n, err := rows.ReadRows(read)
+		for _, row := range read[:n] {
+			all = append(all, row.Clone())
+		}
+		if errors.Is(err, io.EOF) {
+			return all, rows.Close()
+		}
+		if err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
 	}
 }
 
@@ -203,7 +236,9 @@ func (w *typed[T]) finish() (*spool, int64, error) {
 // merge writes the runs and the buffer to the file, in order. Row groups end at multiples of
 // batchRows, since runs depend on the order of arrival and must not affect the bytes.
 func (w *typed[T]) merge() error {
-	w.sort()
+	if err := w.sort(); err != nil {
+		return err
+	}
 	sources := []parquet.RowGroup{}
 	for _, run := range w.runs {
 		file, err := parquet.OpenFile(run.content(), run.size)
