@@ -108,6 +108,20 @@ func ContainerLogPrefix(cluster, application string) string {
 	return cluster + "/containers/" + application + "/"
 }
 
+// NodeLogPrefix returns the prefix of the keys of the logs of an application's daemons on one
+// node, below the cluster's log URI (Management Guide, "View log files": node/<instance>/
+// applications/<application>/). application is the name of the folder in /var/log.
+func NodeLogPrefix(cluster, instance, application string) string {
+	return cluster + "/node/" + instance + "/applications/" + application + "/"
+}
+
+// YARNLogs is the folder of YARN's daemons in /var/log, and ResourceManagerLog begins the
+// names of the resource manager's log, today's and those of earlier hours.
+const (
+	YARNLogs           = "hadoop-yarn"
+	ResourceManagerLog = "hadoop-yarn-resourcemanager"
+)
+
 // DriverContainerSuffix ends the id of an attempt's first container: that of the
 // ApplicationMaster, in which a driver in cluster mode runs.
 const DriverContainerSuffix = "_000001"

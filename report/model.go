@@ -7,6 +7,7 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -51,6 +52,9 @@ type Application struct {
 	CoreHours     float64 `json:"coreHours"`     // that executors had
 	IdleCoreHours float64 `json:"idleCoreHours"` // of them without a task
 
+	// Spent is nil if it is unknown.
+	Spent *Spent `json:"spent,omitempty"`
+
 	Jobs      []Span     `json:"jobs"`      // in the order of their starts
 	Stages    []Stage    `json:"stages"`    // the most costly first
 	Executors []Executor `json:"executors"` // in the order of their starts
@@ -63,6 +67,36 @@ type Application struct {
 
 	// Links lead to what else is known of it, where the reader gets there.
 	Links []Link `json:"links,omitempty"`
+}
+
+// Spent is the application's part of what the nodes of its cluster cost.
+type Spent struct {
+	USD       float64 `json:"usd"`
+	SpotUSD   float64 `json:"spotUsd"`   // of it, for spot instances, at the usual discount
+	PriceDate string  `json:"priceDate"` // of the list prices, YYYY-MM-DD
+}
+
+// String writes the cost with its assumptions.
+func (s Spent) String() string {
+	text := "Its share of the nodes cost about " + Dollars(s.USD) + " at the list prices of " + s.PriceDate
+	if s.SpotUSD > 0 {
+		text += ", " + Dollars(s.SpotUSD) + " of it for spot instances at their usual discount"
+	}
+	return text + "."
+}
+
+// Dollars writes an amount in US dollars: with cents or, of less than a dime, with parts of them.
+func Dollars(usd float64) string {
+	const dime, least = 0.1, 0.0001
+	switch {
+	case usd <= 0:
+		return "$0"
+	case usd < least:
+		return "less than $0.0001"
+	case usd < dime:
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }
 
 // Link leads to another page.

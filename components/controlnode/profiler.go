@@ -43,7 +43,8 @@ func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.St
 		{
 			Sid: "ReadClusters", Effect: iampolicy.Allow, Resource: clusters, Condition: tagged,
 			Action: append([]string{
-				"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:CreatePersistentAppUI",
+				"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:ListInstances",
+				"elasticmapreduce:CreatePersistentAppUI",
 				"elasticmapreduce:GetOnClusterAppUIPresignedURL",
 			}, openUI...),
 		},

@@ -20,13 +20,14 @@ import (
 // <log URI>/<cluster>/. <i> is the instance's id.
 func logTrees() map[string]string {
 	steps := path.Base(path.Dir(path.Dir(platform.StepLogKey("cluster", "step", "log"))))
+	daemons := func(of string) string { return strings.Trim(platform.NodeLogPrefix("", "<i>", of), "/") }
 	return map[string]string{
-		platform.EMRStepLogDir:              steps,
-		bootstrapLogDir:                     "node/<i>/bootstrap-actions",
-		platform.EMRContainerLogDir:         "containers",
-		platform.EMRLogDir + "/hadoop-yarn": "node/<i>/applications/hadoop-yarn",
-		platform.EMRLogDir + "/hadoop-hdfs": "node/<i>/applications/hadoop-hdfs",
-		platform.EMRLogDir + "/spark":       "node/<i>/applications/spark",
+		platform.EMRStepLogDir:                       steps,
+		bootstrapLogDir:                              "node/<i>/bootstrap-actions",
+		platform.EMRContainerLogDir:                  "containers",
+		platform.EMRLogDir + "/" + platform.YARNLogs: daemons(platform.YARNLogs),
+		platform.EMRLogDir + "/hadoop-hdfs":          daemons("hadoop-hdfs"),
+		platform.EMRLogDir + "/spark":                daemons("spark"),
 	}
 }
 

@@ -7,16 +7,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// PutInstance adds an instance to a group or fleet of a cluster, in PROVISIONING.
+// PutInstance adds an instance to a group or fleet of a cluster, in PROVISIONING, created now
+// unless its timeline says otherwise.
 func (s *Store) PutInstance(clusterID string, instance types.Instance) error {
 	return s.change(clusterID, func(r *record) error {
 		if _, err := r.instance(aws.ToString(instance.Id)); err == nil || instance.Id == nil {
 			return fmt.Errorf("put instance: Id: %q: absent or taken; make one with NewID", aws.ToString(instance.Id))
 		}
+		created := now()
+		if given := instance.Status; given != nil && given.Timeline != nil {
+			created = given.Timeline.CreationDateTime
+		}
 		instance.Status = &types.InstanceStatus{
 			State:             types.InstanceStateProvisioning,
 			StateChangeReason: &types.InstanceStateChangeReason{},
-			Timeline:          &types.InstanceTimeline{CreationDateTime: now()},
+			Timeline:          &types.InstanceTimeline{CreationDateTime: created},
 		}
 		r.Instances = append(r.Instances, instance)
 		return nil

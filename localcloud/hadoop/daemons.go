@@ -50,7 +50,7 @@ func ResourceManager() Daemon {
 	return Daemon{
 		Unit: "hadoop-yarn-resourcemanager.service", User: "yarn", Class: yarnServer + "resourcemanager.ResourceManager",
 		Heap: "384m", Env: "yarn-env.sh", Opts: "YARN_RESOURCEMANAGER_OPTS",
-		Log: "hadoop-yarn/hadoop-yarn-resourcemanager", Port: platform.ResourceManagerUI,
+		Log: platform.YARNLogs + "/" + platform.ResourceManagerLog, Port: platform.ResourceManagerUI,
 	}
 }
 

@@ -140,6 +140,13 @@ func applicationProperties(row *tables.Application, spark map[string]string) {
 	if cores, err := strconv.ParseInt(spark["spark.executor.cores"], 10, 64); err == nil {
 		row.ExecutorCores = &cores
 	}
+	master := "spark.yarn.am.cores"
+	if spark["spark.submit.deployMode"] == "cluster" {
+		master = "spark.driver.cores"
+	}
+	if cores, err := strconv.ParseInt(spark[master], 10, 64); err == nil && cores > 0 {
+		row.MasterCores = &cores
+	}
 	row.ExecutorMemory, row.DriverMemory = memory(spark["spark.executor.memory"]), memory(spark["spark.driver.memory"])
 	if submitted, err := strconv.ParseInt(spark["spark.app.submitTime"], 10, 64); err == nil {
 		row.SubmitTime = max(0, submitted)

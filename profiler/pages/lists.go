@@ -94,3 +94,13 @@ func (b *builder) executors(ctx context.Context) error {
 	b.page.Executors = b.page.Executors[:shown]
 	return err
 }
+
+// spent takes the attempt's row of application_costs. Those who read only event logs have none.
+func (b *builder) spent(ctx context.Context) error {
+	return each(ctx, b, func(row tables.ApplicationCost) {
+		own := row.Kind == tables.CostApplication && row.ApplicationID == b.row.ApplicationID && row.AttemptID == b.row.AttemptID
+		if own && row.USD != nil {
+			b.page.Spent = &report.Spent{USD: *row.USD, SpotUSD: known(row.SpotUSD), PriceDate: known(row.PriceDate)}
+		}
+	})
+}

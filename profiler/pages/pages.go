@@ -58,7 +58,7 @@ func Of(ctx context.Context, l *lake.Lake, id string) (report.Application, error
 		CoreHours: float64(known(row.CoreMillis)) / time.Hour.Seconds() / 1e3,
 	}}
 	b.page.Outcome, b.page.Failed = Outcome(row)
-	for _, add := range []func(context.Context) error{b.phases, b.findings, b.jobs, b.stages, b.executors, b.completeness, b.runs} {
+	for _, add := range []func(context.Context) error{b.phases, b.findings, b.jobs, b.stages, b.executors, b.completeness, b.spent, b.runs} {
 		if err := add(ctx); err != nil {
 			return report.Application{}, fmt.Errorf("make the page of application %s: %w", row.ApplicationID, err)
 		}
@@ -247,11 +247,11 @@ func at(millis tables.Millis) time.Time {
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-func known(n *int64) int64 {
-	if n == nil {
-		return 0
+func known[T any](value *T) (v T) {
+	if value != nil {
+		v = *value
 	}
-	return *n
+	return v
 }
 
 func text(s *string) string {

@@ -22,6 +22,7 @@ const (
 
 // writeCluster writes the rows about the cluster itself.
 func (r *runner) writeCluster(ctx context.Context, c *reading) error {
+	spent := r.spent(ctx, c)
 	row, err := c.summaryRow()
 	if err != nil {
 		return err
@@ -35,10 +36,7 @@ func (r *runner) writeCluster(ctx context.Context, c *reading) error {
 	for i := range c.cluster.Steps {
 		rows = append(rows, &c.cluster.Steps[i])
 	}
-	for i := range c.cluster.Costs {
-		rows = append(rows, &c.cluster.Costs[i])
-	}
-	for _, row := range rows {
+	for _, row := range append(rows, spent...) {
 		if err := batch.Put(row); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ const (
 	OpListSteps            = "ListSteps"
 	OpListInstanceGroups   = "ListInstanceGroups"
 	OpListInstanceFleets   = "ListInstanceFleets"
+	OpListInstances        = "ListInstances"
 	OpCreatePersistentUI   = "CreatePersistentAppUI"
 	OpDescribePersistentUI = "DescribePersistentAppUI"
 	OpPersistentUIURL      = "GetPersistentAppUIPresignedURL"
@@ -40,7 +41,7 @@ const (
 	AnyCluster   Target = "clusters"      // all clusters: the action has no resource
 	EachCluster  Target = "cluster"       // the cluster's ARN
 	PersistentUI Target = "persistent UI" // its ARN, and the cluster's
-	StepLogs     Target = "step logs"     // objects below the clusters' log URIs
+	StepLogs     Target = "step logs"     // objects below the clusters' log URIs; also YARN's log
 	EventLogs    Target = "event logs"    // objects below the folder of event logs
 	Lake         Target = "lake"          // objects below the prefix of the tables
 )
@@ -59,7 +60,7 @@ func Calls() map[Call][]string {
 		// Without the permission to list, S3 responds 403 rather than 404 for a missing object
 		// (S3 API Reference, GetObject).
 		{"S3", OpGetObject, StepLogs}:    {"s3:GetObject", "s3:ListBucket"},
-		{"S3", OpListObjects, StepLogs}:  {"s3:ListBucket"}, // of containers of an application that failed
+		{"S3", OpListObjects, StepLogs}:  {"s3:ListBucket"}, // of containers of an application that failed, and YARN's
 		{"S3", OpGetObject, EventLogs}:   {"s3:GetObject"},
 		{"S3", OpListObjects, EventLogs}: {"s3:ListBucket"},
 		{"S3", OpGetObject, Lake}:        {"s3:GetObject", "s3:ListBucket"},
@@ -69,7 +70,7 @@ func Calls() map[Call][]string {
 	}
 	for operation, target := range map[string]Target{
 		OpListClusters: AnyCluster, OpDescribeCluster: EachCluster, OpListSteps: EachCluster, OpListInstanceGroups: EachCluster,
-		OpListInstanceFleets: EachCluster, OpCreatePersistentUI: EachCluster, OpDescribePersistentUI: PersistentUI,
+		OpListInstanceFleets: EachCluster, OpListInstances: EachCluster, OpCreatePersistentUI: EachCluster, OpDescribePersistentUI: PersistentUI,
 		OpPersistentUIURL: PersistentUI, OpOnClusterUIURL: EachCluster,
 	} {
 		calls[Call{"EMR", operation, target}] = []string{"elasticmapreduce:" + operation}
@@ -92,7 +93,7 @@ const (
 // and on-cluster UIs are not published; they are assumed to refill like those of lists, as
 // their operations cost EMR as much.
 var bursts = map[string]int{
-	OpListClusters: 20, OpDescribeCluster: 10, OpListSteps: 10, OpListInstanceGroups: 10, OpListInstanceFleets: 5,
+	OpListClusters: 20, OpDescribeCluster: 10, OpListSteps: 10, OpListInstanceGroups: 10, OpListInstanceFleets: 5, OpListInstances: 10,
 	OpCreatePersistentUI: 5, OpDescribePersistentUI: 10, OpPersistentUIURL: 10, OpOnClusterUIURL: 10, // not published
 }
 

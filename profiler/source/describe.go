@@ -37,6 +37,8 @@ func (e *EMR) Open(ctx context.Context, listed Listed) (*Cluster, error) {
 	cluster.report(OpDescribeCluster, nil)
 	e.steps(ctx, described, listed, cluster)
 	primaries := e.groups(ctx, described, cluster)
+	e.instances(ctx, described, cluster)
+	e.usage(ctx, described, listed, cluster)
 	e.applications(ctx, listed, described, primaries, cluster)
 	return cluster, ctx.Err()
 }

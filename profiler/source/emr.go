@@ -81,7 +81,8 @@ func NewEMR(ctx context.Context, o EMROptions) *EMR {
 // Estimate is based on the requests that each cluster takes.
 func (e *EMR) Estimate(clusters int) time.Duration {
 	return e.quota.Estimate(map[string]int{
-		OpDescribeCluster: clusters, OpListSteps: clusters, OpListInstanceGroups: clusters, OpCreatePersistentUI: clusters,
+		OpDescribeCluster: clusters, OpListSteps: clusters, OpListInstanceGroups: clusters,
+		OpListInstances: clusters, OpCreatePersistentUI: clusters,
 		OpDescribePersistentUI: clusters, OpPersistentUIURL: clusters,
 	})
 }

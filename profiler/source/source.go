@@ -47,6 +47,9 @@ type Listed struct {
 	// Settled reports that the cluster gets no more applications, steps or logs.
 	Settled bool
 
+	// Usage is what an earlier run has read of YARN's accounting, by application. Open uses it.
+	Usage map[string]Usage
+
 	// Earlier are the steps that an earlier run has read. The logs of those whose applications
 	// are known are not read again. Open uses it; Discover leaves it empty.
 	Earlier []tables.Step
@@ -60,8 +63,10 @@ type Listed struct {
 type Cluster struct {
 	Summary      tables.ClusterSummary // without totals and outcome
 	Steps        []tables.Step
-	Costs        []tables.Cost
-	Applications []Application // newest first
+	Costs        []tables.Cost    // without usage and prices
+	Instances    []Instance       // nil if the source has none, or they could not be listed
+	Usage        map[string]Usage // of applications that YARN has ended, an earlier run's included
+	Applications []Application    // newest first
 	Outcomes     []Outcome
 	// Listing reports that the source may still find applications, so that the cluster has to be
 	// opened again.

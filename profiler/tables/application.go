@@ -34,6 +34,7 @@ type Application struct {
 	Outcome          *string  `parquet:"outcome,optional,dict" doc:"succeeded, failed or killed, by the driver's exit code (since Spark 4.0) or the state of the step that ran it alone; null if unknown"`
 	PlanShape        *string  `parquet:"plan_shape,optional" doc:"identifies the set of its executions' plan_shape; null without executions, or if a plan is missing"`
 	FailureCause     *string  `parquet:"failure_cause,optional" doc:"why the step that ran it alone failed, by the step's logs in S3: the exception and the line that raised it, or how the program ended; null if unknown"`
+	MasterCores      *int64   `parquet:"application_master_cores,optional" doc:"cores of YARN's application master: spark.driver.cores in cluster mode, spark.yarn.am.cores in client mode; null if not set, which is 1"`
 }
 
 // Outcomes of applications.

@@ -49,9 +49,42 @@ type Cost struct {
 	Role            string   `parquet:"role,dict" doc:"master, core or task"`
 	InstanceType    string   `parquet:"instance_type,dict" doc:"EC2 instance type"`
 	Market          string   `parquet:"market,dict" doc:"ON_DEMAND or SPOT"`
-	InstanceSeconds *int64   `parquet:"instance_seconds,optional" doc:"seconds of all its instances; not filled yet"`
-	USD             *float64 `parquet:"usd,optional" doc:"price of EC2 and EMR; not filled yet"`
+	InstanceSeconds *int64   `parquet:"instance_seconds,optional" doc:"seconds for which its instances are paid; of running ones up to the last full hour, or the end of the last application if that is later; null if they could not be listed"`
+	USD             *float64 `parquet:"usd,optional" doc:"what these seconds cost: EC2's list price, on spot less the type's usual discount, and EMR's fee; without volumes and traffic; null if unknown"`
+	PriceDate       *string  `parquet:"price_date,optional,dict" doc:"date of the list prices"`
 }
+
+// ApplicationCost is a row of the table application_costs: what part of a cluster an application,
+// one of other kinds than Spark's too, had and what that cost; and what part nobody had. The rows
+// of a cluster add up to its rows of costs.
+type ApplicationCost struct {
+	Cluster
+	Kind            string   `parquet:"kind,dict" doc:"application; idle: capacity of nodes that no container had, their start included; primary: the primary nodes"`
+	ApplicationID   string   `parquet:"application_id" doc:"YARN's id of the application; empty in other kinds"`
+	AttemptID       string   `parquet:"attempt_id" doc:"attempt, as in applications; empty in other kinds"`
+	ApplicationName string   `parquet:"application_name" doc:"name of the application"`
+	StartTime       Millis   `parquet:"start_time,optional,timestamp(millisecond)" doc:"start of its first container; in other kinds, when the first instance was created"`
+	EndTime         Millis   `parquet:"end_time,optional,timestamp(millisecond)" doc:"end of its last container; in other kinds, of the last instance; of what runs, up to when instance_seconds of costs count"`
+	CoreHours       *float64 `parquet:"core_hours,optional" doc:"cores of its containers, the application master's included, times hours; of idle, cores that were free"`
+	USD             *float64 `parquet:"usd,optional" doc:"its part of the cost of the nodes, by the larger of its shares of a node's cores and memory; null if a type has no price"`
+	SpotUSD         *float64 `parquet:"spot_usd,optional" doc:"of usd, what was paid for spot instances, by the type's usual discount"`
+	Basis           string   `parquet:"basis,dict" doc:"source of core_hours: yarn (its own accounting, from the resource manager's log), executors (from their registration to their removal, which lacks the start of containers) or nodes"`
+	VCoreSeconds    *int64   `parquet:"yarn_vcore_seconds,optional" doc:"vcoreSeconds as YARN accounted them to the application, all attempts; one per container unless capacity-scheduler uses the DominantResourceCalculator"`
+	MiBSeconds      *int64   `parquet:"yarn_memory_mib_seconds,optional" doc:"memorySeconds as YARN accounted them to the application, all attempts"`
+	MasterHost      *string  `parquet:"master_host,optional" doc:"host of the last application master, by YARN"`
+	PriceDate       *string  `parquet:"price_date,optional,dict" doc:"date of the list prices"`
+}
+
+// Kinds of rows of application_costs, and what their core-hours are based on.
+const (
+	CostApplication = "application"
+	CostIdle        = "idle"
+	CostPrimary     = "primary"
+
+	BasisYARN      = "yarn"
+	BasisExecutors = "executors"
+	BasisNodes     = "nodes"
+)
 
 // Completeness is a row of the table completeness: the rows that one endpoint of an
 // application should have returned, and those seen. Nothing missing means nothing known to be.

@@ -79,6 +79,7 @@ func All() []Definition {
 		define[Step]("Steps of EMR clusters.", OfCluster, "step_id"),
 		define[Cost]("Instance groups and fleets of a cluster, by instance type and market.", OfCluster,
 			"instance_group", "instance_type", "market"),
+		define[ApplicationCost]("What applications cost, and what capacity nobody had.", OfCluster, "kind", "application_id", "attempt_id"),
 	}
 }
 
@@ -108,24 +109,25 @@ func Find(name Name) (d Definition, known bool) {
 	return d, known
 }
 
-func (*Application) table() Name    { return "applications" }
-func (*ClusterSummary) table() Name { return "cluster_summaries" }
-func (*Job) table() Name            { return "jobs" }
-func (*StageRow) table() Name       { return "stages" }
-func (*Task) table() Name           { return "tasks" }
-func (*TaskSummary) table() Name    { return "task_summaries" }
-func (*SQL) table() Name            { return "sql" }
-func (*SQLNode) table() Name        { return "sql_nodes" }
-func (*Executor) table() Name       { return "executors" }
-func (*Environment) table() Name    { return "environments" }
-func (*Phase) table() Name          { return "phases" }
-func (*Completeness) table() Name   { return "completeness" }
-func (*Finding) table() Name        { return "findings" }
-func (*IneffJobRaw) table() Name    { return "ineffjobraw" }
-func (*IneffJobAgg) table() Name    { return "ineffjobagg" }
-func (*PhotonAnalysis) table() Name { return "photonanalysis" }
-func (*Step) table() Name           { return "steps" }
-func (*Cost) table() Name           { return "costs" }
+func (*Application) table() Name     { return "applications" }
+func (*ClusterSummary) table() Name  { return "cluster_summaries" }
+func (*Job) table() Name             { return "jobs" }
+func (*StageRow) table() Name        { return "stages" }
+func (*Task) table() Name            { return "tasks" }
+func (*TaskSummary) table() Name     { return "task_summaries" }
+func (*SQL) table() Name             { return "sql" }
+func (*SQLNode) table() Name         { return "sql_nodes" }
+func (*Executor) table() Name        { return "executors" }
+func (*Environment) table() Name     { return "environments" }
+func (*Phase) table() Name           { return "phases" }
+func (*Completeness) table() Name    { return "completeness" }
+func (*Finding) table() Name         { return "findings" }
+func (*IneffJobRaw) table() Name     { return "ineffjobraw" }
+func (*IneffJobAgg) table() Name     { return "ineffjobagg" }
+func (*PhotonAnalysis) table() Name  { return "photonanalysis" }
+func (*Step) table() Name            { return "steps" }
+func (*Cost) table() Name            { return "costs" }
+func (*ApplicationCost) table() Name { return "application_costs" }
 
 // Column describes a column of a table.
 type Column struct {

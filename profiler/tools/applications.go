@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/rules"
 )
@@ -36,6 +37,7 @@ type Application struct {
 	FailedJobs       *int64   `json:"num_failed_jobs,omitempty" jsonschema:"absent if unknown, as in the list of a history server"`
 	FailedTasks      *int64   `json:"num_failed_tasks,omitempty"`
 	CoreHours        *float64 `json:"core_hours,omitempty" jsonschema:"executors' cores times their lifetime"`
+	USD              *float64 `json:"usd,omitempty" jsonschema:"its part of what the cluster's nodes cost at list prices; absent if unknown"`
 	CriticalFindings *int     `json:"critical_findings,omitempty" jsonschema:"absent if it was not judged"`
 	Source           string   `json:"source,omitempty" jsonschema:"logs or rest; absent if only listed"`
 	Complete         *bool    `json:"complete,omitempty" jsonschema:"nothing of it is known to be missing"`
@@ -117,7 +119,35 @@ func (a answers) applications(ctx context.Context, p *progress, in *Applications
 	if err := a.addCritical(ctx, p, rows.candidates()); err != nil {
 		return out, err
 	}
+	if err := a.addCosts(ctx, p, rows.candidates()); err != nil {
+		return out, err
+	}
 	return out, fill(&out, rows)
+}
+
+// addCosts adds what the applications shown cost.
+func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application) error {
+	p.begin("read the costs")
+	usd := map[tables.Cluster]map[string]*float64{}
+	for _, row := range shown {
+		of, known := usd[row.id.Cluster]
+		if !known {
+			of = map[string]*float64{}
+			usd[row.id.Cluster] = of
+			f := lake.Filter{Account: row.id.Account, Region: row.id.Region, ClusterID: row.ClusterID}
+			for cost, err := range a.rows.Costs(ctx, f) {
+				if err != nil {
+					return fmt.Errorf("read the costs of cluster %s: %w", row.ClusterID, err)
+				}
+				of[cost.ApplicationID+"/"+cost.AttemptID] = cost.USD
+			}
+			p.row()
+		}
+		if cost := of[row.ApplicationID+"/"+row.AttemptID]; cost != nil {
+			row.USD = new(significant(*cost))
+		}
+	}
+	return nil
 }
 
 // addCritical counts the critical findings of the applications shown, of those that were read.

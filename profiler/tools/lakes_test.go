@@ -224,3 +224,46 @@ func TestFailuresOfOneCause(t *testing.T) {
 	require.Equal(t, "«ValueError: no such day #-#-#»", out.Rows[0]["cause"])
 	require.Equal(t, []any{"application", "sql"}, out.Rows[0]["of"])
 }
+
+// The costs of clusters in use are listed by amount, and add up to the verdict; an application
+// has its own in the list of applications.
+func TestCosts(t *testing.T) {
+	l := emptyLake(t)
+	etl := app("j-1", 1, noon)
+	put(t, l, etl)
+	judged(t, l)
+	cluster := func(id string, created time.Time, until time.Time, rows ...tables.ApplicationCost) {
+		b, err := l.BeginCluster(tables.Cluster{ClusterID: id}, created)
+		require.NoError(t, err)
+		for _, row := range rows {
+			row.Cluster, row.StartTime, row.EndTime = tables.Cluster{ClusterID: id}, created.UnixMilli(), until.UnixMilli()
+			row.PriceDate, row.CoreHours, row.Basis = new("2026-07-20"), new(2.), tables.BasisYARN
+			require.NoError(t, b.Put(&row))
+		}
+		_, err = b.Commit(t.Context(), true, "")
+		require.NoError(t, err)
+	}
+	idle := func(usd float64) tables.ApplicationCost {
+		return tables.ApplicationCost{Kind: tables.CostIdle, USD: &usd}
+	}
+	cluster("j-1", noon.AddDate(0, -6, 0), noon, idle(6), tables.ApplicationCost{
+		Kind: tables.CostApplication, ApplicationID: etl.ApplicationID, ApplicationName: "etl", USD: new(3.), SpotUSD: new(1.),
+	}, tables.ApplicationCost{Kind: tables.CostPrimary, USD: new(1.)})
+	cluster("j-2", noon.AddDate(0, -6, 0), noon.AddDate(0, -3, 0), idle(100)) // not in use for three months
+	now := connectTo(t, tools.NewAt(tools.FromLake(l), t.Output(), noon), nil)
+
+	out := rowsOf(t, now, "costs", nil)
+	require.Equal(t, "1 cluster in use from 2026-10-29 to 2026-11-28 cost about $10.00 since creation, at the list prices of 2026-07-20: "+
+		"applications $3.00 (30 %), capacity that nobody used $6.00 (60 %), primary nodes $1.00 (10 %).", out.Verdict)
+	require.Equal(t, []any{"idle", "application", "primary"}, []any{out.Rows[0]["kind"], out.Rows[1]["kind"], out.Rows[2]["kind"]})
+	require.Equal(t, []any{3., 1., 0.3, "«etl»"}, []any{
+		out.Rows[1]["usd"], out.Rows[1]["spot_usd"], out.Rows[1]["cluster_share"], out.Rows[1]["application_name"],
+	})
+	require.Equal(t, 1, rowsOf(t, now, "costs", map[string]any{"id": "etl"}).Total, "of a name, its applications only")
+	require.Equal(t, 3, rowsOf(t, now, "costs", map[string]any{"id": "j-1"}).Total)
+	require.Contains(t, rowsOf(t, now, "costs", map[string]any{"id": "j-2"}).Verdict, "There are no costs of clusters in use from 2026-10-29")
+	_, failed := call[tools.Answer[tools.Cost]](t, now, "costs", map[string]any{"id": "s-1ABC"})
+	require.Contains(t, failed, "costs are of applications and clusters")
+
+	require.InDelta(t, 3, rowsOf(t, now, "getappid", nil).Rows[0]["usd"], 1e-9)
+}

@@ -83,6 +83,9 @@ var planted = sync.OnceValues(func() (dir string, err error) {
 			return "", err
 		}
 	}
+	if err := plantCosts(ctx, l); err != nil {
+		return "", err
+	}
 	if _, err := judge.All(ctx, l, nil); err != nil {
 		return "", err
 	}
@@ -118,6 +121,27 @@ func plant(ctx context.Context, l *lake.Lake, a source.Application) error {
 
 func stepOf(name string) string {
 	return "s-0" + strings.ToUpper(strings.ReplaceAll(name, "-", ""))
+}
+
+// plantCosts writes what a cluster cost, which no event log has.
+func plantCosts(ctx context.Context, l *lake.Lake) error {
+	id := tables.Cluster{ClusterID: sickCluster}
+	day := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
+	b, err := l.BeginCluster(id, day)
+	if err != nil {
+		return err
+	}
+	for _, row := range []tables.ApplicationCost{
+		{Kind: tables.CostIdle, USD: new(6.)}, {Kind: tables.CostPrimary, USD: new(1.)},
+		{Kind: tables.CostApplication, ApplicationID: "application_1795845382137_0001", ApplicationName: "spill-sick", USD: new(3.)},
+	} {
+		row.Cluster, row.StartTime, row.EndTime, row.PriceDate = id, day.UnixMilli(), day.Add(time.Hour).UnixMilli(), new("2026-07-20")
+		if err := b.Put(&row); err != nil {
+			return err
+		}
+	}
+	_, err = b.Commit(ctx, true, "")
+	return err
 }
 
 // rowsOf calls a tool, whose answer must be no error and within the default size.

@@ -70,7 +70,13 @@ func expected() map[string]about {
 		"What SQL queries are causing bottlenecks for cluster CLUSTER?": {has: contains(`"sql_id"`, `"share_of_wall"`)},
 		"What Spark configs did I leverage for cluster CLUSTER?": {has: contains(
 			`{"property":"spark.sql.shuffle.partitions","value":"«2»","section":"spark","applications":1,"rule_wants":"8","rule":"spill"}`)},
-		"What are my most inefficient Spark jobs?":               {has: first("application_name", "«faults-sick»")},
+		"What are my most inefficient Spark jobs?": {has: first("application_name", "«faults-sick»")},
+		"What did cluster CLUSTER cost, and how much of it did nobody use?": {has: contains(
+			"applications $3.00 (30 %), capacity that nobody used $6.00 (60 %)", `"kind":"idle"`)},
+		"What did the runs of JOB cost?": {job: spill, has: func(t *testing.T, a answer) {
+			require.Equal(t, 1, a.Total)
+			require.InDelta(t, 3, a.first("usd"), 1e-9)
+		}},
 		"What stages are causing bottlenecks in the job JOB?":    {job: skew, has: contains(`"rules":["skew"]`)},
 		"What SQL queries are causing bottlenecks in step STEP?": {step: stepOf(skew), has: contains(`"kind":"SortMergeJoin"`)},
 		"Why was JOB slow, and which setting cures it?": {job: spill, has: func(t *testing.T, a answer) {

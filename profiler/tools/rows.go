@@ -18,6 +18,8 @@ type Rows interface {
 	Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error]
 	// Held returns the tables of an attempt, judged; nil if it is unknown.
 	Held(ctx context.Context, id tables.Attempt) (*lake.Held, error)
+	// Costs yields what the applications of clusters cost, those created in the filter's days.
+	Costs(ctx context.Context, f lake.Filter) iter.Seq2[tables.ApplicationCost, error]
 }
 
 // Unread is the error of a cluster, log or application that could not be read.
@@ -59,6 +61,10 @@ func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tabl
 			}
 		}
 	}
+}
+
+func (in inLake) Costs(ctx context.Context, f lake.Filter) iter.Seq2[tables.ApplicationCost, error] {
+	return lake.Read[tables.ApplicationCost](ctx, in.lake, f)
 }
 
 // allColumns are those of applications. Reading them column by column is fast, which matters for

@@ -66,6 +66,7 @@ func newServer(rows Rows, log io.Writer, now func() time.Time) *server {
 	add(s, "getsparkcontext", "Settings of an application or cluster, those first that a finding would change.", nil, a.settings)
 	add(s, "compare", "What changed between two runs: time, data, phases, stages, settings, findings.", nil, a.compare)
 	add(s, "wasteful_applications", "Which applications wasted most over days or weeks, by name.", nil, a.wasteful)
+	add(s, "costs", "What clusters cost: by application, the capacity that nobody used, and the primary nodes.", nil, a.costs)
 	add(s, "failures", "Failures grouped by cause: of one application, a cluster, or all of a time.", nil, a.failures)
 	for _, t := range rawTables() {
 		add(s, t.tool, t.doc+" It has no verdict of its own; getslowest… and findings are shorter.", rawSchema(t.table), t.raw(a))

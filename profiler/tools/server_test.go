@@ -192,7 +192,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"getappid", "getexecutor", "getslowestjobs", "getslowestsql", "getsloweststages", "getsparkcontext", "getstage", "listappsraw",
 		"listshsenvraw", "listshsexecutorsraw", "listshsjobsraw", "listshssqlraw", "listshsstagesraw", "listshstasksraw",
-		"findings", "compare", "wasteful_applications", "failures", "phases", "describe_tables",
+		"findings", "compare", "wasteful_applications", "costs", "failures", "phases", "describe_tables",
 	}, names)
 	correct, failed := call[tools.Answer[lake.Record]](t, s, "listshsexecutorsraw", map[string]any{"id": application})
 	require.Empty(t, failed)
@@ -470,6 +470,10 @@ func (listed) Applications(context.Context, lake.Filter) iter.Seq2[tables.Applic
 			}
 		}
 	}
+}
+
+func (listed) Costs(context.Context, lake.Filter) iter.Seq2[tables.ApplicationCost, error] {
+	return func(func(tables.ApplicationCost, error) bool) {}
 }
 
 // A number of failed jobs that is not known is left out, and is no 0.

@@ -221,6 +221,11 @@ func (in *inSource) Held(ctx context.Context, id tables.Attempt) (*lake.Held, er
 	return inLake{in.cache}.Held(ctx, a.ID)
 }
 
+// Costs yields nothing: they take all applications of a cluster, which only a run reads.
+func (*inSource) Costs(context.Context, lake.Filter) iter.Seq2[tables.ApplicationCost, error] {
+	return func(func(tables.ApplicationCost, error) bool) {}
+}
+
 // judge judges what was read since the last time.
 func (in *inSource) judge(ctx context.Context) error {
 	done, err := in.lock(ctx)

@@ -3,6 +3,7 @@ package facts
 import (
 	_ "embed" // the data files
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -40,6 +41,19 @@ var pricesJSON []byte
 
 // PriceFile returns the file of prices, whose dates an estimate has to name.
 var PriceFile = sync.OnceValue(func() Prices { return parse[Prices]("prices.json", pricesJSON) })
+
+// PricesDate returns the date of the on-demand prices of a region, as YYYY-MM-DD.
+func PricesDate(region string) string {
+	const prices = "on-demand prices of "
+	for _, name := range []string{region, "the other regions"} {
+		for _, s := range PriceFile().Sources {
+			if slices.Contains(s.Has, prices+name) {
+				return s.Date
+			}
+		}
+	}
+	return ""
+}
 
 // Price is what an hour of an instance costs.
 type Price struct {

@@ -56,7 +56,7 @@ func layers() []layer {
 		{folder: "phases", pure: true, imports: []string{"eventlog", "platform"}},
 		{folder: "profiler", pure: true, imports: []string{
 			"internal/basicauth", "internal/plaintext", "internal/poll", "internal/progress", "internal/steplog",
-			"eventlog", "phases", "report", "rules", "platform",
+			"eventlog", "phases", "report", "rules", "schema/facts", "platform",
 		}},
 		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"internal/basicauth", "platform"}},
 		{folder: "report", pure: true, imports: []string{"rules", "platform"}},

@@ -205,6 +205,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 	h.toolsAnswer(t)
 	h.secretsAreRedacted(t, folder)
 	h.criticalFindings(t, folder)
+	h.costsAddUp(t, folder)
 	require.GreaterOrEqual(t, read, 4, "attempts of applications")
 	if testenv.Long() {
 		h.endedClusterOpens(t, folder)

@@ -29,7 +29,8 @@ func conditional() []Allowance {
 		{"emr-main-node", node, []string{"kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
 			"Only if EMR encrypts an instance store with LUKS: then the node is a user of the key, as EMR's guide asks."},
 		{"control-access", control, []string{
-			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:CreatePersistentAppUI",
+			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:ListInstances",
+			"elasticmapreduce:CreatePersistentAppUI",
 			"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL",
 			"elasticmapreduce:AccessAllEventLogs", "elasticmapreduce:GetOnClusterAppUIPresignedURL"},
 			"The profiler opens the Spark history of clusters with the stack's tags, and reads what they cost; only if profiler.enabled. " +

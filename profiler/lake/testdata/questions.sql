@@ -96,3 +96,9 @@ FROM findings
 WHERE not_checked IS NOT NULL
 GROUP BY finding, not_checked
 ORDER BY finding, not_checked
+
+-- What did clusters cost, and which part of it did nobody use?
+SELECT cluster_id, ROUND(SUM(usd), 2) AS usd, ROUND(SUM(CASE WHEN kind = 'idle' THEN usd ELSE 0 END) / SUM(usd), 3) AS idle_share
+FROM application_costs
+GROUP BY cluster_id
+ORDER BY usd DESC NULLS LAST, cluster_id
