@@ -23,14 +23,18 @@ func TestWaitCauses(t *testing.T) {
 		room, leafRoom        = `queue_metrics_available_mb{queue="root"`, `queue_metrics_available_mb{queue="root.etl"`
 		leafPending, masters  = `queue_metrics_pending_mb{queue="root.etl"`, `queue_metrics_apps_pending{queue="root"`
 		nodes                 = `cluster_metrics_num_active_n_ms{`
+		onDemand              = `,partition="ON_DEMAND"` // nodes with this label
 		executor, most, large = 4096, 65536, 3 * 4096
 	)
 	of := []samples{
-		{pending: large, containers: 3, leafPending: large, leafRoom: 0, room: most, masters: 0, nodes: 2},
+		{pending: large, containers: 3, leafPending: large, leafRoom: 0, room: 0, room + onDemand: most, masters: 0, nodes: 2},
 		{pending: large, containers: 3, leafPending: large, leafRoom: 1024, room: 1024, masters: 0, nodes: 2},
 		{pending: large, containers: 3, leafPending: large, leafRoom: 1024, room: 1024, masters: 0, nodes: 2},
-		{pending: large, containers: 3, leafPending: large, leafRoom: most, room: executor, masters: 0, nodes: 2},
-		{pending: 0, containers: 0, leafPending: 0, leafRoom: 1024, room: most, masters: 1, nodes: 2},
+		{
+			pending: large, containers: 3, leafPending: large, leafRoom: 0, leafRoom + onDemand: most, room: 0, room + onDemand: executor,
+			masters: 0, nodes: 2,
+		},
+		{pending: 0, containers: 0, leafPending: 0, leafRoom: 1024, room: 0, room + onDemand: most, masters: 1, nodes: 2},
 	}
 	causes := rules.WaitCauses()
 	require.Len(t, of, len(causes))

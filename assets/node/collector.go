@@ -103,10 +103,16 @@ const uncaughtError = `^(Exception in thread |Traceback [(]most recent call last
 // (Hadoop 3.4.1), and of the collector's own. Names are those of Hadoop's
 // PrometheusMetricsSink.
 const (
+	// queueResources are what a queue has of the nodes. Of nodes with a label, Hadoop has them under
+	// other names (PartitionQueueMetrics); the collector adds them to the queue's own, which are
+	// those of the nodes without.
+	queueResources = `(allocated|pending|reserved|available)_(mb|v_cores|containers)`
+	ofPartition    = `partition_queue_metrics_(` + queueResources + `);.+`
+
 	keepYARN = `cluster_metrics_(num_.*_n_ms|capability_(mb|virtual_cores)|utilized_(mb|virtual_cores)|` +
 		`am_(launch|register)_delay_(avg_time|num_ops))` +
 		`|queue_metrics_(apps_(running|pending|submitted|completed|killed|failed)|` +
-		`(allocated|pending|reserved|available)_(mb|v_cores|containers)|running_(0|60|300|1440)|` +
+		queueResources + `|running_(0|60|300|1440)|` +
 		`aggregate_containers_(allocated|released)|(used_am_resource|am_resource_limit)_mb)` +
 		`|node_manager_metrics_(containers_(running|launched|completed|failed|killed|initing)|(allocated|available)_(gb|v_cores)|` +
 		`bad_(local|log)_dirs|good_(local|log)_dirs_disk_utilization_perc|container_launch_duration_(avg_time|num_ops)|node_(cpu|used_mem).*)` +
@@ -130,6 +136,7 @@ func CollectorConfig() ([]byte, error) {
 		"CollectionInterval":       platform.CollectionInterval,
 		"DaemonCollectionInterval": platform.DaemonCollectionInterval,
 		"KeepYARN":                 keepYARN,
+		"OfPartition":              ofPartition,
 		"KeepHDFS":                 keepHDFS,
 		"KeepCollector":            keepCollector,
 		"DropLabels":               dropLabels,

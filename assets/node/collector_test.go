@@ -99,6 +99,11 @@ func TestCollectorSendsHostDaemonAndOwnMetrics(t *testing.T) {
 	queue := s.metric(t, "otelcol_exporter_queue_capacity", nil)
 	require.Equal(t, hostLabels.with("service.name", "node-collector"), queue.resource)
 	s.metric(t, "otelcol_process_memory_rss", nil)
+	found := map[string]float64{}
+	for _, point := range s.metric(t, "queue_metrics_available_mb", nil).metric.GetGauge().GetDataPoints() {
+		found[attributes(point.GetAttributes())["partition"]] = point.GetAsDouble()
+	}
+	require.Equal(t, map[string]float64{"": 1024, "ON_DEMAND": 4096}, found, "nodes without a label, and with one")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, row := range s.metrics {
@@ -121,6 +126,14 @@ node_manager_metrics_containers_running{context="yarn",hostname="ip-10-0-0-17"} 
 # TYPE queue_metrics_apps_running gauge
 queue_metrics_apps_running{queue="root",context="yarn",hostname="x"} 1
 queue_metrics_apps_running{queue="root",user="hadoop",context="yarn",hostname="x"} 1
+# TYPE queue_metrics_available_mb gauge
+queue_metrics_available_mb{queue="root",context="yarn",hostname="x"} 1024
+# TYPE partition_queue_metrics_available_mb gauge
+partition_queue_metrics_available_mb{partition="",queue="root",context="yarn",hostname="x"} 1024
+partition_queue_metrics_available_mb{partition="ON_DEMAND",queue="root",context="yarn",hostname="x"} 4096
+partition_queue_metrics_available_mb{partition="ON_DEMAND",queue="root",user="hadoop",context="yarn",hostname="x"} 7
+# TYPE partition_queue_metrics_apps_running gauge
+partition_queue_metrics_apps_running{partition="ON_DEMAND",queue="root",context="yarn",hostname="x"} 1
 # TYPE not_wanted gauge
 not_wanted{hostname="x"} 1
 `)

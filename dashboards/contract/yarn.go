@@ -46,18 +46,19 @@ func resourceManagerMetrics() []Metric {
 		c("cluster_metrics_am_launch_delay_avg_time", Gauge, "ms", "Mean time to launch an application master."),
 		c("cluster_metrics_am_register_delay_avg_time", Gauge, "ms", "Mean time until an application master registers."),
 	}
+	const labelled = " Of nodes with a label, another series, with the label partition."
 	for _, g := range []struct{ name, unit, help string }{
 		{"apps_running", "{application}", "Applications running."},
 		{"apps_pending", "{application}", "Applications waiting for their application master."},
-		{"allocated_mb", "MiBy", "Memory allocated to containers."},
-		{"allocated_v_cores", "{vcore}", "Vcores allocated to containers."},
-		{"allocated_containers", "{container}", "Allocated containers."},
-		{"available_mb", "MiBy", "Memory available to the queue."},
-		{"available_v_cores", "{vcore}", "Vcores available to the queue."},
-		{"pending_mb", "MiBy", "Memory requested and not allocated yet."},
-		{"pending_v_cores", "{vcore}", "Vcores requested and not allocated yet."},
-		{"pending_containers", "{container}", "Containers requested and not allocated yet."},
-		{"reserved_mb", "MiBy", "Memory reserved for a container that does not fit yet."},
+		{"allocated_mb", "MiBy", "Memory allocated to containers." + labelled},
+		{"allocated_v_cores", "{vcore}", "Vcores allocated to containers." + labelled},
+		{"allocated_containers", "{container}", "Allocated containers." + labelled},
+		{"available_mb", "MiBy", "Memory available to the queue." + labelled},
+		{"available_v_cores", "{vcore}", "Vcores available to the queue." + labelled},
+		{"pending_mb", "MiBy", "Memory requested and not allocated yet." + labelled},
+		{"pending_v_cores", "{vcore}", "Vcores requested and not allocated yet." + labelled},
+		{"pending_containers", "{container}", "Containers requested and not allocated yet." + labelled},
+		{"reserved_mb", "MiBy", "Memory reserved for a container that does not fit yet." + labelled},
 		{"used_am_resource_mb", "MiBy", "Memory of application masters; leaf queues only."},
 		{"am_resource_limit_mb", "MiBy", "Limit of the application masters' memory; leaf queues only."},
 	} {

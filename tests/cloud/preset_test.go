@@ -1,11 +1,16 @@
 package cloud_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -49,7 +54,28 @@ func presetRuns(t *testing.T, c *cloud) {
 	require.EqualValues(t, "COMPLETED", r.State)
 	require.Len(t, r.Phases, 1, log)
 	require.Positive(t, stack.Cost.Clusters["lake"].Hour.Typical)
+	c.requireEveryPartition(t, lake.ID)
 
 	c.up(t, edits...)
 	require.Equal(t, before.Clusters, c.outputs(t).Clusters)
+}
+
+// requireEveryPartition requires that the root queue's memory is that of all nodes, with a label
+// and without.
+func (c *cloud) requireEveryPartition(t *testing.T, cluster string) {
+	t.Helper()
+	of := func(metric string) string { return fmt.Sprintf(`sum(%s{queue="root",cluster=%q})`, metric, cluster) }
+	whole := fmt.Sprintf(`sum(cluster_metrics_capability_mb{cluster=%q})`, cluster)
+	sum := of("queue_metrics_available_mb") + " + " + of("queue_metrics_allocated_mb") + " == " + whole
+	const partitions = `count(count by (partition) (queue_metrics_available_mb{queue="root",cluster=%q})) > 1`
+	err := testenv.Poll(t.Context(), testenv.Cloud, time.Second, func(ctx context.Context) error {
+		for _, expr := range []string{sum, fmt.Sprintf(partitions, cluster)} {
+			found, err := c.tryQuery(ctx, t, expr)
+			if err != nil || len(found) == 0 {
+				return fmt.Errorf("%s holds for no time: %w", expr, errors.Join(err, errors.New("no series")))
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
 }
