@@ -33,6 +33,13 @@ func networks(n int, format string) []string {
 	return out
 }
 
+// onLabels keeps application masters off spot nodes.
+func onLabels() schema.Configuration {
+	return schema.Configuration{Classification: "yarn-site", Properties: map[string]string{
+		"yarn.node-labels.enabled": "true", "yarn.node-labels.am.default-node-label-expression": "ON_DEMAND",
+	}}
+}
+
 func groupIDs(n int) []string {
 	var out []string
 	for i := range n {
@@ -176,7 +183,7 @@ func TestWhatEMRTakes(t *testing.T) {
 				f.Task.Types = append(f.Task.Types, schema.FleetType{InstanceType: name, Weight: 1, BidPercent: 100})
 			}
 			edit(f)
-			e.Fleets = f
+			e.Fleets, e.Configurations = f, []schema.Configuration{onLabels()}
 		}
 	}
 	runLimitCases(t, []limitCase{

@@ -27,6 +27,8 @@ func (c Cluster) checkFacts(l *violation.List, path string, now time.Time) {
 	checkSparkContext(l, s, c.Encryption.InTransit())
 	checkExecutors(l, s, on)
 	checkApplicationMasters(l, s, on)
+	c.checkNodeLabels(l, path, s)
+	c.checkReplication(l, path, s)
 	c.checkPrograms(l, path)
 	for i, step := range c.Steps {
 		c.checkSubmitted(l, pathOf(path+".steps", i)+".args", step.Args, s, on)

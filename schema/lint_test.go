@@ -43,3 +43,42 @@ func TestDecommissioningIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// Application masters on spot nodes, and fewer core nodes than HDFS has copies, are warned of.
+func TestWorkersAreWarnedOf(t *testing.T) {
+	onSpot := func(_ *schema.Config, e *schema.Cluster) {
+		e.Tasks["t"] = schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1, BidPrice: "0.1"}
+	}
+	scaled := func(count, least int) func(*schema.Config, *schema.Cluster) {
+		return func(_ *schema.Config, e *schema.Cluster) {
+			e.Core.Count, e.ManagedScaling = count, &schema.ManagedScaling{Unit: schema.UnitInstances, Min: least, Max: 20}
+		}
+	}
+	copies := func(n string) schema.Configuration {
+		return schema.Configuration{Classification: "hdfs-site", Properties: map[string]string{"dfs.replication": n}}
+	}
+	below := []string{"clusters.main.managedScaling.min"}
+	runLimitCases(t, []limitCase{
+		{"tasks on spot", onSpot, nil, []string{"clusters.main.tasks.t.bidPrice"}},
+		{"tasks on spot, with labels", func(c *schema.Config, e *schema.Cluster) {
+			onSpot(c, e)
+			e.Configurations = []schema.Configuration{onLabels()}
+		}, nil, nil},
+		{"three core nodes have one copy", scaled(3, 1), nil, nil},
+		{"four have two", scaled(4, 1), nil, below},
+		{"four, two at least", scaled(4, 2), nil, nil},
+		{"ten have three", scaled(10, 2), nil, below},
+		{"ten with one copy", func(c *schema.Config, e *schema.Cluster) {
+			scaled(10, 1)(c, e)
+			e.Configurations = []schema.Configuration{copies("1")}
+		}, nil, nil},
+		{"one with two copies", func(c *schema.Config, e *schema.Cluster) {
+			scaled(1, 1)(c, e)
+			e.Configurations = []schema.Configuration{copies("2")}
+		}, nil, below},
+		{"vcores are no nodes", func(c *schema.Config, e *schema.Cluster) {
+			scaled(10, 1)(c, e)
+			e.ManagedScaling.Unit = schema.UnitVCPU
+		}, nil, nil},
+	})
+}
