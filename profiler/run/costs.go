@@ -31,6 +31,7 @@ func (r *runner) earlierUsage(ctx context.Context, listed source.Listed) map[str
 			if row.MasterHost != nil {
 				u.MasterHost = *row.MasterHost
 			}
+			u.Finished = max(u.Finished, usage[row.ApplicationID].Finished) // over its attempts
 			usage[row.ApplicationID] = u
 		}
 	}
@@ -42,14 +43,19 @@ const endpointCosts = "costs"
 
 // spent returns the cluster's rows of the tables costs and application_costs. It reads the
 // executors of every application in the lake: what one application had of a node depends on
-// the others. If it cannot, an outcome says so, and there are the groups alone.
+// the others. If it cannot, an outcome says so, and there are the rows of an earlier run or the
+// groups alone.
 func (r *runner) spent(ctx context.Context, c *reading) (rows []tables.Row) {
 	costs, applications, err := r.divided(ctx, c)
 	if err != nil && ctx.Err() == nil {
 		c.cluster.Outcomes = append(c.cluster.Outcomes, source.Outcome{Endpoint: endpointCosts, Err: err})
 		reason := fmt.Sprintf("%s: %v", endpointCosts, err)
 		r.record(func(s *Summary) { s.add(Incomplete{Cluster: c.listed.ID.ClusterID, Reason: reason}) })
-		costs = c.cluster.Costs
+	}
+	if err != nil || c.cluster.Failed(source.OpListInstances) != nil {
+		if costs, applications = r.earlierCosts(ctx, c.listed.ID); costs == nil {
+			costs = c.cluster.Costs
+		}
 	}
 	for i := range costs {
 		rows = append(rows, &costs[i])
@@ -58,6 +64,28 @@ func (r *runner) spent(ctx context.Context, c *reading) (rows []tables.Row) {
 		rows = append(rows, &applications[i])
 	}
 	return rows
+}
+
+// earlierCosts returns the rows that an earlier run has written; nil if there are none, or they
+// cannot be read.
+func (r *runner) earlierCosts(ctx context.Context, id tables.Cluster) (costs []tables.Cost, applications []tables.ApplicationCost) {
+	held, err := r.lake.Cluster(ctx, id)
+	if err != nil || held == nil {
+		return nil, nil
+	}
+	for row, err := range lake.ReadHeld[tables.Cost](ctx, held) {
+		if err != nil {
+			return nil, nil
+		}
+		costs = append(costs, row)
+	}
+	for row, err := range lake.ReadHeld[tables.ApplicationCost](ctx, held) {
+		if err != nil {
+			return nil, nil
+		}
+		applications = append(applications, row)
+	}
+	return costs, applications
 }
 
 func (r *runner) divided(ctx context.Context, c *reading) ([]tables.Cost, []tables.ApplicationCost, error) {

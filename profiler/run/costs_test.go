@@ -99,6 +99,14 @@ func TestLaterRunsKeepAccounts(t *testing.T) {
 	_, said := w.run(w.options())
 	require.Contains(t, said.text(), "core-hours lack YARN's own accounting")
 	require.Len(t, readLake[tables.ApplicationCost](w), 3, "nothing is lost")
+
+	before := readLake[tables.Cost](w)
+	require.NotNil(t, before[0].USD)
+	w.fail(source.OpListInstances)
+	summary, _ := w.run(w.options())
+	require.Contains(t, fmt.Sprint(summary.Incomplete), "ListInstances: list the instances")
+	require.Equal(t, before, readLake[tables.Cost](w), "those of the earlier run")
+	require.Len(t, readLake[tables.ApplicationCost](w), 3)
 }
 
 // Without the right to list instances there are no costs, and the cluster is not read again and
