@@ -129,7 +129,7 @@ func (t Tracing) checkEndpoint(l *violation.List, path string) {
 	if strings.ContainsAny(t.Endpoint, "@?#") {
 		shown = violation.Hidden
 	}
-	l.Warn(t.Enabled, path+".endpoint", shown, "gets nothing while "+path+".enabled is false",
+	l.Warn(t.Enabled, path+".endpoint", shown, "gets nothing while "+path+".enabled is false: the jobs of clusters.* send no spans",
 		"set that to true, or remove the endpoint")
 	if !rules["traceProtocol"].Holds(t.Protocol) {
 		return
