@@ -41,7 +41,8 @@ const (
 	bothWays     = "Rules that only add nodes are refused: the group would grow to its most and stay there."
 	noML         = "Missing: the preset machine-learning."
 	noSchedule   = "Missing: schedules, which EventBridge Scheduler is to run."
-	noCostAfter  = "Estimate and budget say before the update what clusters may cost. Missing: what they have cost."
+	costsSaid    = "Estimate and budget say before the update what clusters may cost; the profiler says what applications and idle capacity have."
+	costsDivided = "profiler/spend TestRowsOfACluster"
 )
 
 // architecturesDocument answers what is wanted of clusters for the work of several kinds.
@@ -91,7 +92,7 @@ func architecturePurpose() []row {
 			"It is fault-tolerant.", done, "Unhealthy core nodes are replaced, and there may be three primary nodes.",
 			at{configuration, launched, "tests/cloud TestOutagesLoseNothing"},
 		},
-		{"Its cost is optimized.", open, noCostAfter, at{estimates, workedByHand, "cost TestBudget"}},
+		{"Its cost is optimized.", done, costsSaid, at{estimates, workedByHand, "cost TestBudget", costsDivided}},
 	}
 }
 
@@ -197,7 +198,7 @@ func architectureClosing() []row {
 			"Rules are checked, and followed locally. Missing: a simulation of scaling under given loads.",
 			at{rulesPaired, rulesFollowed, managedFollowed},
 		},
-		{"It optimizes cost.", open, noCostAfter, at{estimates, workedByHand}},
+		{"It optimizes cost.", done, costsSaid, at{estimates, workedByHand, costsDivided}},
 		{
 			"It helps to tune performance.", done, "What executors leave idle is said before, what slowed a job down after it.",
 			at{"docs/reference/calibration.md", "explain TestNodesScalingAndWarnings", "tests/phases TestSickAndCured"},
