@@ -81,7 +81,7 @@ func readPresets(t *testing.T) map[string]scaledPreset {
 			out[filepath.Base(file)] = p
 		}
 	}
-	require.Len(t, out, 4, "data-engineering, data-lake, streaming, transient")
+	require.Len(t, out, 5, "data-engineering, data-lake, machine-learning, streaming, transient")
 	return out
 }
 
@@ -213,7 +213,9 @@ func TestManagedPresetsFollowLoads(t *testing.T) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				s, cluster, _ := newScaled(t, func(r *awsemr.RunJobFlowInput) {
 					r.Instances.InstanceGroups[1].InstanceCount = aws.Int32(m.MaxCore)
-					r.Instances.InstanceGroups[2].Market, r.Instances.InstanceGroups[2].BidPrice = types.MarketTypeSpot, aws.String("0.1")
+					if m.MaxOnDemand < m.Max {
+						r.Instances.InstanceGroups[2].Market, r.Instances.InstanceGroups[2].BidPrice = types.MarketTypeSpot, aws.String("0.1")
+					}
 					r.ManagedScalingPolicy = &types.ManagedScalingPolicy{ComputeLimits: &types.ComputeLimits{
 						UnitType: types.ComputeLimitsUnitTypeInstances, MinimumCapacityUnits: &m.Min, MaximumCapacityUnits: &m.Max,
 						MaximumCoreCapacityUnits: &m.MaxCore, MaximumOnDemandCapacityUnits: &m.MaxOnDemand,

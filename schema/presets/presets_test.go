@@ -13,8 +13,8 @@ import (
 // every preset says what it is for, and each of its corrections why and by whose word.
 func TestEveryPresetExplainsItself(t *testing.T) {
 	require.Equal(t, []string{
-		"data-engineering", "data-lake", "development", "interactive", "io-optimized", "memory-optimized", "multi-tenant",
-		"streaming", "transient",
+		"data-engineering", "data-lake", "development", "interactive", "io-optimized", "machine-learning", "memory-optimized",
+		"multi-tenant", "streaming", "transient",
 	}, presets.Names())
 	for _, name := range presets.Names() {
 		p, found := presets.Named(name)

@@ -3,10 +3,10 @@ package coverage_test
 func learningCluster() []row {
 	return []row{
 		{
-			"A cluster for machine learning has GPUs and its frameworks.", open, "Applications, types and actions can be written. " + noML,
-			at{configuration, releaseTakes},
+			"A cluster for machine learning has GPUs and its frameworks.", done, "Frameworks are the team's, by bootstrap actions.",
+			at{gpuGuide, gpuPreset, asItStands},
 		},
-		{"It begins with the configuration of machine learning.", open, noML, at{presetsPage}},
+		{"It begins with the configuration of machine learning.", done, "", at{gpuPreset, presetsPage}},
 		{
 			"It runs in one subnet, whose zone has GPU instances.", done, "The zones of a new network are the first that offer every type.",
 			at{configuration, "components/network TestZonesAreTheFirstThatOfferEveryType"},
@@ -19,9 +19,9 @@ func learningCluster() []row {
 		{"Its primary node is an r5.4xlarge, with memory for features.", done, byKeys, at{configuration, releaseTakes}},
 		{"Its core nodes are four r5.2xlarge with 500 GiB of gp3.", done, byKeys, at{configuration, stayAsTheyAre}},
 		{
-			"Two p3.2xlarge with 1000 GiB train models, as a group of task nodes.", open,
-			"The keys take them. Missing: the settings with which YARN gives GPUs out; for RAPIDS, AWS wants GPUs in core nodes, too.",
-			at{configuration, "components/emr TestTaskGroupsByKey"},
+			"Two p3.2xlarge with 1000 GiB train models, as a group of task nodes.", corrected,
+			"They are g5.2xlarge, and so are the core nodes: RAPIDS needs GPUs in both.",
+			at{gpuPreset, presetsPage, "components/emr TestTaskGroupsByKey"},
 		},
 		{
 			"Six c5.4xlarge on spot prepare data, for 0.30 USD at most.", done, byKeys,
@@ -51,9 +51,8 @@ func learningSettings() []row {
 			at{notebookPreset, "components/emr/policy.go"},
 		},
 		{
-			"A bootstrap action installs CUDA.", open,
-			"An action can, on every node, also on those without a GPU. Missing: EMR's own support of GPUs, in the preset.",
-			at{configuration, ownActions},
+			"A bootstrap action installs CUDA.", corrected, "EMR installs it, by enableSparkRapids; an action mounts the control group of GPUs.",
+			at{gpuPreset, presetsPage},
 		},
 		{
 			"A bootstrap action installs TensorFlow 2.12.0 and PyTorch 2.0.1.", done, "Its script in S3 is readable by the nodes.",

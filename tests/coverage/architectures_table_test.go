@@ -39,7 +39,8 @@ const (
 	fiveMinutes  = "EMR sends its metrics every 300 seconds, so that no other period is taken."
 	fromTheLeast = "It starts with the least of its rules, to which they return it without work anyway."
 	bothWays     = "Rules that only add nodes are refused: the group would grow to its most and stay there."
-	noML         = "Missing: the preset machine-learning."
+	gpuGuide     = "docs/guides/architectures.md#gpus"
+	gpuPreset    = "schema/presets/machine-learning.yaml"
 	noSchedule   = "Missing: schedules, which EventBridge Scheduler is to run."
 	costsSaid    = "Estimate and budget say before the update what clusters may cost; the profiler says what applications and idle capacity have."
 	costsDivided = "profiler/spend TestRowsOfACluster"
@@ -85,7 +86,7 @@ func architecturePurpose() []row {
 			at{configuration, "schema TestReleaseHasApplication"},
 		},
 		{"It runs Spark for analytics.", done, "", at{lakePreset, "tests/cloud TestLife"}},
-		{"It runs machine learning.", open, "A cluster takes the applications and types. " + noML, at{configuration}},
+		{"It runs machine learning.", done, "On GPUs, by the preset machine-learning.", at{gpuGuide, gpuPreset, asItStands}},
 		{"It runs interactive data science.", done, "", at{notebookPreset, asItStands}},
 		{"It scales by itself.", done, "By rules of a group, or as EMR decides.", at{configuration, rulesFollowed, managedFollowed}},
 		{
