@@ -29,8 +29,8 @@ func WaitCauses() []Cause {
 		pending = `max by (cluster) (queue_metrics_pending_mb{queue="root"}) > 0`
 		// Nodes with a label are series of their own. Containers that ask for none may use what is free of them.
 		room = `sum by (cluster) (queue_metrics_available_mb{queue="root"})`
-		full = `max by (cluster) (sum by (cluster, queue) (queue_metrics_pending_mb{queue!="root"}) > 0` +
-			` and sum by (cluster, queue) (queue_metrics_available_mb{queue!="root"}) <= 0)`
+		full = `max by (cluster) (sum by (cluster, queue) (queue_metrics_pending_mb{queue!~"root|"}) > 0` +
+			` and sum by (cluster, queue) (queue_metrics_available_mb{queue!~"root|"}) <= 0)`
 		wanted   = `max by (cluster) (queue_metrics_pending_mb{queue="root"} / queue_metrics_pending_containers{queue="root"})`
 		nodes    = `max by (cluster) (cluster_metrics_num_active_n_ms)`
 		later    = `max by (cluster) (cluster_metrics_num_active_n_ms offset -5m)`

@@ -107,7 +107,7 @@ const (
 	// other names (PartitionQueueMetrics); the collector adds them to the queue's own, which are
 	// those of the nodes without.
 	queueResources = `(allocated|pending|reserved|available)_(mb|v_cores|containers)`
-	ofPartition    = `partition_queue_metrics_(` + queueResources + `);.+`
+	ofPartition    = `partition_queue_metrics_(` + queueResources + `);.+;.+` // a partition and a queue
 
 	keepYARN = `cluster_metrics_(num_.*_n_ms|capability_(mb|virtual_cores)|utilized_(mb|virtual_cores)|` +
 		`am_(launch|register)_delay_(avg_time|num_ops))` +

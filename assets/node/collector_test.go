@@ -131,6 +131,7 @@ queue_metrics_available_mb{queue="root",context="yarn",hostname="x"} 1024
 # TYPE partition_queue_metrics_available_mb gauge
 partition_queue_metrics_available_mb{partition="",queue="root",context="yarn",hostname="x"} 1024
 partition_queue_metrics_available_mb{partition="ON_DEMAND",queue="root",context="yarn",hostname="x"} 4096
+partition_queue_metrics_available_mb{partition="ON_DEMAND",context="yarn",hostname="x"} 5
 partition_queue_metrics_available_mb{partition="ON_DEMAND",queue="root",user="hadoop",context="yarn",hostname="x"} 7
 # TYPE partition_queue_metrics_apps_running gauge
 partition_queue_metrics_apps_running{partition="ON_DEMAND",queue="root",context="yarn",hostname="x"} 1
