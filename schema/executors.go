@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/schema/facts"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -16,11 +17,10 @@ const (
 	executorCores  = "spark.executor.cores"
 )
 
-// overheadFactor is EMR's own, where Spark's is 0.1, and leastOverheadMiB the least of
-// both (EMR Release Guide, "Amazon EMR release 5.22.0").
+// What an executor has beside its heap, unless set.
 const (
-	overheadFactor   = 0.1875
-	leastOverheadMiB = 384
+	overheadFactor   = facts.ExecutorOverhead
+	leastOverheadMiB = facts.LeastOverheadMiB
 )
 
 // idleShare is the part of a node, in percent, that may be without work before we warn:

@@ -64,6 +64,12 @@ func TestWorkersAreWarnedOf(t *testing.T) {
 			onSpot(c, e)
 			e.Configurations = []schema.Configuration{onLabels()}
 		}, nil, nil},
+		{"labels that no master asks for", func(c *schema.Config, e *schema.Cluster) {
+			onSpot(c, e)
+			on := onLabels()
+			delete(on.Properties, "yarn.node-labels.am.default-node-label-expression")
+			e.Configurations = []schema.Configuration{on}
+		}, nil, []string{"clusters.main.tasks.t.bidPrice"}},
 		{"three core nodes have one copy", scaled(3, 1), nil, nil},
 		{"four have two", scaled(4, 1), nil, below},
 		{"four, two at least", scaled(4, 2), nil, nil},

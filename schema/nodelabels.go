@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"strings"
+
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
@@ -10,7 +12,8 @@ import (
 // emr-6.0.0 (Management Guide, "Understanding node types", Node label feature).
 func (c Cluster) checkNodeLabels(l *violation.List, path string, s settings) {
 	labels, _ := s.value(yarnSite, platform.YARNNodeLabels)
-	if on, _ := parseSparkBool(labels.value); on {
+	masters, _ := s.value(yarnSite, platform.YARNMasterLabel)
+	if on, _ := parseSparkBool(labels.value); on && strings.TrimSpace(masters.value) != "" {
 		return
 	}
 	warn := func(at string, value any) {

@@ -11,7 +11,7 @@ import (
 const (
 	hdfsSite        = "hdfs-site"
 	dfsReplication  = "dfs.replication"
-	replicationFrom = " core nodes keep that many copies of each block (" + dfsReplication + "), below which EMR does not go"
+	replicationFrom = " EMR does not scale core nodes below the number of copies of a block (" + dfsReplication + ")"
 )
 
 // replication returns how many copies of a block HDFS has: what is set, or by the number of core

@@ -22,3 +22,10 @@ func (t InstanceType) YARNMemoryBesideHBaseMiB() int {
 	without := t.YARNMemoryMiB()
 	return without - min(without/2, mostMiB)
 }
+
+// What a container of an executor has beside its heap, unless set: EMR's own share of the heap,
+// where Spark's is 0.1, and the least of both (EMR Release Guide, "Amazon EMR release 5.22.0").
+const (
+	ExecutorOverhead = 0.1875
+	LeastOverheadMiB = 384
+)
