@@ -196,6 +196,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	comesBack[tables.PhotonAnalysis](t, l, all)
 	comesBack[tables.Step](t, l, all)
 	comesBack[tables.Cost](t, l, all)
+	comesBack[tables.Instance](t, l, all)
 	comesBack[tables.ApplicationCost](t, l, all)
 
 	l = openLocked(t, other)

@@ -60,6 +60,7 @@ var writers = map[tables.Name]func(tables.Definition) tableWriter{
 	tables.Table((*tables.PhotonAnalysis)(nil)):  newTyped[tables.PhotonAnalysis],
 	tables.Table((*tables.Step)(nil)):            newTyped[tables.Step],
 	tables.Table((*tables.Cost)(nil)):            newTyped[tables.Cost],
+	tables.Table((*tables.Instance)(nil)):        newTyped[tables.Instance],
 	tables.Table((*tables.ApplicationCost)(nil)): newTyped[tables.ApplicationCost],
 }
 

@@ -92,7 +92,8 @@ type reading struct {
 // cluster reads one cluster and its applications.
 func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 	earlier, damaged := r.earlierSteps(ctx, listed)
-	listed.Earlier, listed.Usage = earlier, r.earlierUsage(ctx, listed)
+	listed.Earlier = earlier
+	r.earlierInstances(ctx, &listed)
 	c := &reading{listed: listed}
 	var err error
 	if c.cluster, err = r.source.Open(ctx, listed); err == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
@@ -11,37 +13,61 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// earlierUsage returns what an earlier run has read of YARN's accounting. If that cannot be
-// read, it returns nothing: the logs are read again.
-func (r *runner) earlierUsage(ctx context.Context, listed source.Listed) map[string]source.Usage {
+// earlierInstances gives a listed cluster what an earlier run has written of its instances and of
+// YARN's accounting. What cannot be read is listed and read again.
+func (r *runner) earlierInstances(ctx context.Context, listed *source.Listed) {
 	held, err := r.lake.Cluster(ctx, listed.ID)
 	if err != nil || held == nil {
-		return nil
+		return
+	}
+	instances, failed := heldRows[tables.Instance](ctx, held)
+	if failed == nil {
+		listed.Instances = instances
 	}
 	usage := map[string]source.Usage{}
-	for row, err := range lake.ReadHeld[tables.ApplicationCost](ctx, held) {
-		if err != nil {
-			return nil
-		}
-		if row.VCoreSeconds != nil && row.MiBSeconds != nil {
-			u := source.Usage{
-				ApplicationID: row.ApplicationID, Name: row.ApplicationName, Started: row.StartTime, Finished: row.EndTime,
-				VCoreSeconds: *row.VCoreSeconds, MiBSeconds: *row.MiBSeconds,
-			}
-			if row.MasterHost != nil {
-				u.MasterHost = *row.MasterHost
-			}
-			u.Finished = max(u.Finished, usage[row.ApplicationID].Finished) // over its attempts
-			usage[row.ApplicationID] = u
-		}
+	rows, failed := heldRows[tables.ApplicationCost](ctx, held)
+	summaries, unread := heldRows[tables.ClusterSummary](ctx, held)
+	if failed != nil || unread != nil || len(summaries) != 1 {
+		return
 	}
-	return usage
+	for _, row := range rows {
+		if row.VCoreSeconds == nil || row.MiBSeconds == nil {
+			continue
+		}
+		u := source.Usage{
+			ApplicationID: row.ApplicationID, Name: row.ApplicationName, Started: row.StartTime,
+			Finished:     max(row.EndTime, usage[row.ApplicationID].Finished), // over its attempts
+			VCoreSeconds: *row.VCoreSeconds, MiBSeconds: *row.MiBSeconds,
+		}
+		if row.MasterHost != nil {
+			u.MasterHost = *row.MasterHost
+		}
+		if r.expired(time.UnixMilli(u.Finished)) {
+			u.Name = "" // retention_days
+		}
+		usage[row.ApplicationID] = u
+	}
+	listed.Usage, listed.YARNLogTime = usage, summaries[0].YARNLogTime
+}
+
+// heldRows returns the rows of a table.
+func heldRows[T any, P interface {
+	*T
+	tables.Row
+}](ctx context.Context, held *lake.Held) (rows []T, err error) {
+	for row, err := range lake.ReadHeld[T, P](ctx, held) {
+		if err != nil {
+			return nil, err // names the object
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // endpointCosts stands in the cluster's outcomes for the tables costs and application_costs.
 const endpointCosts = "costs"
 
-// spent returns the cluster's rows of the tables costs and application_costs. It reads the
+// spent returns the cluster's rows of the tables instances, costs and application_costs. It reads the
 // executors of every application in the lake: what one application had of a node depends on
 // the others. If it cannot, an outcome says so, and there are the rows of an earlier run or the
 // groups alone.
@@ -52,10 +78,13 @@ func (r *runner) spent(ctx context.Context, c *reading) (rows []tables.Row) {
 		reason := fmt.Sprintf("%s: %v", endpointCosts, err)
 		r.record(func(s *Summary) { s.add(Incomplete{Cluster: c.listed.ID.ClusterID, Reason: reason}) })
 	}
-	if err != nil || c.cluster.Failed(source.OpListInstances) != nil {
+	if err != nil {
 		if costs, applications = r.earlierCosts(ctx, c.listed.ID); costs == nil {
 			costs = c.cluster.Costs
 		}
+	}
+	for i := range c.cluster.Instances {
+		rows = append(rows, &c.cluster.Instances[i])
 	}
 	for i := range costs {
 		rows = append(rows, &costs[i])
@@ -68,29 +97,23 @@ func (r *runner) spent(ctx context.Context, c *reading) (rows []tables.Row) {
 
 // earlierCosts returns the rows that an earlier run has written; nil if there are none, or they
 // cannot be read.
-func (r *runner) earlierCosts(ctx context.Context, id tables.Cluster) (costs []tables.Cost, applications []tables.ApplicationCost) {
+func (r *runner) earlierCosts(ctx context.Context, id tables.Cluster) ([]tables.Cost, []tables.ApplicationCost) {
 	held, err := r.lake.Cluster(ctx, id)
 	if err != nil || held == nil {
 		return nil, nil
 	}
-	for row, err := range lake.ReadHeld[tables.Cost](ctx, held) {
-		if err != nil {
-			return nil, nil
-		}
-		costs = append(costs, row)
-	}
-	for row, err := range lake.ReadHeld[tables.ApplicationCost](ctx, held) {
-		if err != nil {
-			return nil, nil
-		}
-		applications = append(applications, row)
+	costs, err := heldRows[tables.Cost](ctx, held)
+	applications, failed := heldRows[tables.ApplicationCost](ctx, held)
+	if errors.Join(err, failed) != nil {
+		return nil, nil
 	}
 	return costs, applications
 }
 
 func (r *runner) divided(ctx context.Context, c *reading) ([]tables.Cost, []tables.ApplicationCost, error) {
 	cluster := spend.Cluster{
-		ID: c.listed.ID, Instances: c.cluster.Instances, Groups: c.cluster.Costs, Usage: c.cluster.Usage, Now: r.now.UnixMilli(),
+		ID: c.listed.ID, Instances: c.cluster.Instances, Groups: c.cluster.Costs, Usage: c.cluster.Usage,
+		Ended: c.cluster.Summary.EndTime, Now: r.now.UnixMilli(),
 	}
 	if len(cluster.Instances) == 0 {
 		costs, rows := cluster.Rows()
@@ -126,11 +149,16 @@ func executorsIn(ctx context.Context, held *lake.Held) (*spend.Application, erro
 		}
 		a.Row = row
 	}
-	for row, err := range lake.ReadHeld[tables.Executor](ctx, held) {
+	columns := lake.Selection{Columns: []string{"executor_id", "host_port", "total_cores", "add_time", "remove_time"}}
+	for row, err := range lake.ReadSelected[tables.Executor](ctx, held, columns) {
 		if err != nil {
 			return nil, err // names the object
 		}
-		a.Executors = append(a.Executors, row)
+		host, _, _ := strings.Cut(row.HostPort, ":")
+		a.Executors = append(a.Executors, spend.Executor{
+			ID: strings.Clone(row.ExecutorID), Host: strings.Clone(source.HostOf(host)), Cores: row.TotalCores,
+			Added: row.AddTime, End: row.RemoveTime,
+		})
 	}
 	return &a, nil
 }

@@ -1,6 +1,8 @@
 package run_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,7 +42,17 @@ func (w *world) accounts(cluster, primary, log string, ids ...string) {
 		lines = append(lines, fmt.Sprintf(`INFO RMAppManager$ApplicationSummary: appId=%s,name=of %s,appMasterHost=ip-i-1.ec2.internal,`+
 			`startTime=%d,finishTime=%d,memorySeconds=1024,vcoreSeconds=60`, id, id, time.Now().Add(-time.Minute).UnixMilli(), time.Now().UnixMilli()))
 	}
-	w.putObject(platform.NodeLogPrefix(cluster, primary, platform.YARNLogs)+platform.ResourceManagerLog+log, strings.Join(lines, "\n"))
+	w.putObject(platform.NodeLogPrefix(cluster, primary, platform.YARNLogs)+platform.ResourceManagerLog+"-ip-10-0-0-1"+log, strings.Join(lines, "\n"))
+}
+
+// putCut archives a log that lacks its end.
+func (w *world) putCut(key string) {
+	w.t.Helper()
+	var zipped bytes.Buffer
+	writer := gzip.NewWriter(&zipped)
+	fmt.Fprint(writer, strings.Repeat("INFO line\n", 1000))
+	require.NoError(w.t, writer.Close())
+	require.NoError(w.t, w.s3.Put(w.t.Context(), bucket, string(platform.PrefixEMRLogs)+key, zipped.Bytes()[:zipped.Len()/2]))
 }
 
 // A cluster's rows of costs and application_costs add up, have what YARN accounted, of whatever
@@ -95,18 +107,27 @@ func TestLaterRunsKeepAccounts(t *testing.T) {
 	}
 	require.Equal(t, []string{"application of " + appID(7), "application of " + appID(8), "idle "}, names)
 
-	w.fail(string(platform.PrefixEMRLogs) + platform.NodeLogPrefix(cluster, primary, platform.YARNLogs) + platform.ResourceManagerLog + ".log.gz")
-	_, said := w.run(w.options())
-	require.Contains(t, said.text(), "core-hours lack YARN's own accounting")
+	w.putCut(platform.NodeLogPrefix(cluster, primary, platform.YARNLogs) + platform.ResourceManagerLog + "-ip-10-0-0-1.log.2026-11-29-06.gz")
+	cut, _ := w.run(w.options())
+	require.NotContains(t, fmt.Sprint(cut.Incomplete), "yarn_log", "a log that was cut is read up to there")
+
+	w.accounts(cluster, primary, ".log.gz", appID(8)) // EMR uploads it again
+	w.fail(string(platform.PrefixEMRLogs) + platform.NodeLogPrefix(cluster, primary, platform.YARNLogs) + platform.ResourceManagerLog + "-ip-10-0-0-1.log.gz")
+	unread, _ := w.run(w.options())
+	require.Contains(t, fmt.Sprint(unread.Incomplete), "yarn_log: read s3://")
 	require.Len(t, readLake[tables.ApplicationCost](w), 3, "nothing is lost")
 
-	before := readLake[tables.Cost](w)
-	require.NotNil(t, before[0].USD)
+	w.fail()
+	w.run(w.options())
+	again, _ := w.run(w.options())
+	require.Zero(t, again.Objects+again.Removed, "nothing has happened since: %+v", again)
+
 	w.fail(source.OpListInstances)
 	summary, _ := w.run(w.options())
 	require.Contains(t, fmt.Sprint(summary.Incomplete), "ListInstances: list the instances")
-	require.Equal(t, before, readLake[tables.Cost](w), "those of the earlier run")
-	require.Len(t, readLake[tables.ApplicationCost](w), 3)
+	require.Len(t, readLake[tables.ApplicationCost](w), 3, "by the instances of the earlier run")
+	require.NotNil(t, readLake[tables.Cost](w)[0].USD)
+	require.Len(t, readLake[tables.Instance](w), 1)
 }
 
 // Without the right to list instances there are no costs, and the cluster is not read again and
@@ -126,4 +147,25 @@ func TestCostsWithoutRights(t *testing.T) {
 	require.Empty(t, readLake[tables.ApplicationCost](w))
 	again, _ := w.run(w.options())
 	require.Equal(t, 1, again.ClustersCurrent)
+}
+
+// EMR forgets an instance 30 days after its end: the tables keep it. An instance that says no end
+// had one with its cluster.
+func TestInstancesThatEMRForgets(t *testing.T) {
+	w := newWorld(t)
+	cluster := w.cluster("etl")
+	w.instances(cluster)
+	w.ran(cluster, "adaptive", appID(1))
+	w.step(cluster, appID(1))
+	w.run(w.options())
+	require.Len(t, readLake[tables.Instance](w), 1)
+	w.on = map[string]func(){source.OpListInstances: func() {
+		require.NoError(t, w.store.ForgetInstances(cluster))
+	}}
+	w.end(cluster, time.Hour)
+	w.run(w.options())
+	kept := readLake[tables.Instance](w)
+	require.Len(t, kept, 1)
+	require.Equal(t, readLake[tables.ClusterSummary](w)[0].EndTime, kept[0].EndTime)
+	require.EqualValues(t, (kept[0].EndTime-kept[0].CreatedTime)/1000, *readLake[tables.Cost](w)[0].InstanceSeconds)
 }

@@ -41,7 +41,7 @@ const (
 	AnyCluster   Target = "clusters"      // all clusters: the action has no resource
 	EachCluster  Target = "cluster"       // the cluster's ARN
 	PersistentUI Target = "persistent UI" // its ARN, and the cluster's
-	StepLogs     Target = "step logs"     // objects below the clusters' log URIs; also YARN's log
+	StepLogs     Target = "step logs"     // objects below the clusters' log URIs: of steps, containers and YARN
 	EventLogs    Target = "event logs"    // objects below the folder of event logs
 	Lake         Target = "lake"          // objects below the prefix of the tables
 )

@@ -33,11 +33,11 @@ func (e *EMR) Open(ctx context.Context, listed Listed) (*Cluster, error) {
 		return nil, fmt.Errorf("describe the EMR cluster %s: %w", listed.ID.ClusterID, err)
 	}
 	described := *out.Cluster
-	cluster := &Cluster{Summary: summary(listed, described), ofSpark: map[string]bool{}}
+	cluster := &Cluster{Summary: summary(listed, described), ofSpark: map[string]bool{}, roles: map[string]string{}}
 	cluster.report(OpDescribeCluster, nil)
 	e.steps(ctx, described, listed, cluster)
 	primaries := e.groups(ctx, described, cluster)
-	e.instances(ctx, described, cluster)
+	e.instances(ctx, described, listed, cluster)
 	e.usage(ctx, described, listed, cluster)
 	e.applications(ctx, listed, described, primaries, cluster)
 	return cluster, ctx.Err()
@@ -261,6 +261,7 @@ func (e *EMR) groups(ctx context.Context, described types.Cluster, cluster *Clus
 			return 0
 		}
 		for _, g := range page.InstanceGroups {
+			cluster.roles[aws.ToString(g.Id)] = roles[string(g.InstanceGroupType)]
 			if g.InstanceGroupType == types.InstanceGroupTypeMaster {
 				primaries += int(aws.ToInt32(g.RequestedInstanceCount))
 			}
@@ -275,7 +276,7 @@ func (e *EMR) groups(ctx context.Context, described types.Cluster, cluster *Clus
 }
 
 // roles maps EMR's instance roles to the values of tables.Cost.Role.
-var roles = map[string]string{"MASTER": "master", "CORE": "core", "TASK": "task"}
+var roles = map[string]string{"MASTER": Primary, "CORE": "core", "TASK": "task"}
 
 // fleets adds a row for each instance type and market that a fleet may use.
 func (e *EMR) fleets(ctx context.Context, described types.Cluster, cluster *Cluster) (primaries int) {
@@ -287,6 +288,7 @@ func (e *EMR) fleets(ctx context.Context, described types.Cluster, cluster *Clus
 			return 0
 		}
 		for _, f := range page.InstanceFleets {
+			cluster.roles[aws.ToString(f.Id)] = roles[string(f.InstanceFleetType)]
 			target := map[types.MarketType]int32{
 				types.MarketTypeOnDemand: aws.ToInt32(f.TargetOnDemandCapacity), types.MarketTypeSpot: aws.ToInt32(f.TargetSpotCapacity),
 			}

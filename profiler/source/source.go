@@ -49,6 +49,10 @@ type Listed struct {
 
 	// Usage is what an earlier run has read of YARN's accounting, by application. Open uses it.
 	Usage map[string]Usage
+	// Instances are those that an earlier run has listed, and YARNLogTime is up to when it has read
+	// the resource manager's logs. Open uses them.
+	Instances   []tables.Instance
+	YARNLogTime tables.Millis
 
 	// Earlier are the steps that an earlier run has read. The logs of those whose applications
 	// are known are not read again. Open uses it; Discover leaves it empty.
@@ -63,10 +67,10 @@ type Listed struct {
 type Cluster struct {
 	Summary      tables.ClusterSummary // without totals and outcome
 	Steps        []tables.Step
-	Costs        []tables.Cost    // without usage and prices
-	Instances    []Instance       // nil if the source has none, or they could not be listed
-	Usage        map[string]Usage // of applications that YARN has ended, an earlier run's included
-	Applications []Application    // newest first
+	Costs        []tables.Cost     // without usage and prices
+	Instances    []tables.Instance // those of an earlier run, too; nil if the source has none
+	Usage        map[string]Usage  // of applications that YARN has ended, an earlier run's included
+	Applications []Application     // newest first
 	Outcomes     []Outcome
 	// Listing reports that the source may still find applications, so that the cluster has to be
 	// opened again.
@@ -77,7 +81,8 @@ type Cluster struct {
 	// Notes are worth reporting, although nothing failed.
 	Notes []string
 
-	ofSpark      map[string]bool // steps that submit to Spark, by id
+	roles        map[string]string // of instance groups and fleets, by id
+	ofSpark      map[string]bool   // steps that submit to Spark, by id
 	runtimeRoles bool
 	mayAppear    bool // Lost may become visible
 }

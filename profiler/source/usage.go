@@ -1,10 +1,13 @@
 package source
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,55 +35,45 @@ type Usage struct {
 	VCoreSeconds, MiBSeconds int64
 }
 
-// usageMargin is by how much clocks of S3 and of a cluster may differ.
-const usageMargin = 10 * time.Minute
-
 // maxUsageBytes limits what one run reads of a cluster's logs, as they are stored. Later runs go on.
 const maxUsageBytes = 256 << 20
 
+// EndpointYARNLog is the resource manager's log in S3.
+const EndpointYARNLog = "yarn_log"
+
 // usage reads what YARN accounted to applications from the logs of the cluster's resource
 // managers, which write a line when an application has ended (RMAppManager.ApplicationSummary).
-// It adds to what an earlier run has read. Without these logs the history alone has to do,
-// which is no failure: notes say so.
+// It adds to what an earlier run has read, and reads what EMR has uploaded since. A cluster
+// without a log URI has none: the history has to do.
 func (e *EMR) usage(ctx context.Context, described types.Cluster, listed Listed, cluster *Cluster) {
-	cluster.Usage = maps.Clone(listed.Usage)
-	bucket, prefix, ok := steplog.Split(aws.ToString(described.LogUri))
-	if !ok {
-		return
-	}
-	var newest tables.Millis
-	for _, u := range listed.Usage {
-		newest = max(newest, u.Finished)
-	}
-	var after time.Time
-	if newest > 0 {
-		after = time.UnixMilli(newest).Add(-usageMargin)
-	}
-	err := e.readUsage(ctx, bucket, prefix+aws.ToString(described.Id), after, cluster)
-	if err != nil && ctx.Err() == nil {
-		cluster.Notes = append(cluster.Notes, fmt.Sprintf("core-hours lack YARN's own accounting: %v", err))
+	cluster.Usage, cluster.Summary.YARNLogTime = maps.Clone(listed.Usage), listed.YARNLogTime
+	if bucket, prefix, ok := steplog.Split(aws.ToString(described.LogUri)); ok {
+		err := e.readUsage(ctx, bucket, prefix+aws.ToString(described.Id), cluster)
+		cluster.report(EndpointYARNLog, refused(err, "s3:GetObject and s3:ListBucket on the cluster's log URI, and kms:Decrypt if it is encrypted"))
 	}
 }
 
-func (e *EMR) readUsage(ctx context.Context, bucket, cluster string, after time.Time, into *Cluster) error {
+func (e *EMR) readUsage(ctx context.Context, bucket, cluster string, into *Cluster) error {
 	var logs []s3types.Object
 	for _, i := range into.Instances {
-		if i.Role != roles[string(types.InstanceGroupTypeMaster)] {
+		if i.Role != Primary {
 			continue
 		}
-		of, err := e.objects(ctx, bucket, platform.NodeLogPrefix(cluster, i.ID, platform.YARNLogs)+platform.ResourceManagerLog)
+		of, err := e.objects(ctx, bucket, platform.NodeLogPrefix(cluster, i.InstanceID, platform.YARNLogs))
 		if err != nil {
 			return err
 		}
 		logs = append(logs, of...)
 	}
+	after := time.UnixMilli(into.Summary.YARNLogTime)
 	logs = slices.DeleteFunc(logs, func(o s3types.Object) bool {
-		return aws.ToTime(o.LastModified).Before(after) || !strings.HasSuffix(aws.ToString(o.Key), ".gz")
+		key := aws.ToString(o.Key)
+		return aws.ToTime(o.LastModified).Before(after) || !strings.Contains(path.Base(key), resourceManagerLog) || path.Ext(key) != ".gz"
 	})
 	slices.SortFunc(logs, func(a, b s3types.Object) int { return aws.ToTime(a.LastModified).Compare(aws.ToTime(b.LastModified)) })
-	var left int64 = maxUsageBytes
-	for _, log := range logs {
-		if left -= aws.ToInt64(log.Size); left < 0 {
+	left := int64(maxUsageBytes)
+	for i, log := range logs {
+		if left -= aws.ToInt64(log.Size); left < 0 && i > 0 {
 			return fmt.Errorf("of the resource manager's logs %d MiB are read at a time: the next run goes on", maxUsageBytes>>20)
 		}
 		_, err := steplog.Scan(ctx, e.s3, bucket, aws.ToString(log.Key), func(line string, rest bool) {
@@ -88,12 +81,29 @@ func (e *EMR) readUsage(ctx context.Context, bucket, cluster string, after time.
 				into.account(u)
 			}
 		})
-		if err != nil && !errors.Is(err, steplog.ErrNone) {
+		if err != nil && !isLost(err) {
 			return err // names the object
 		}
+		into.Summary.YARNLogTime = aws.ToTime(log.LastModified).UnixMilli()
 	}
 	return nil
 }
+
+// isLost reports whether reading a log again does not help: it is gone, archived in Glacier, or
+// was cut when its node ended. What it had up to there is read.
+func isLost(err error) bool {
+	var archived *s3types.InvalidObjectState
+	for _, lost := range []error{steplog.ErrNone, io.EOF, io.ErrUnexpectedEOF, gzip.ErrHeader, gzip.ErrChecksum} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	return errors.As(err, &archived)
+}
+
+// resourceManagerLog is in the names of the resource manager's logs: those of Hadoop 2 begin with
+// yarn-yarn, later ones as platform.ResourceManagerLog.
+const resourceManagerLog = "-resourcemanager-"
 
 // objects lists the objects below a prefix.
 func (e *EMR) objects(ctx context.Context, bucket, prefix string) (found []s3types.Object, err error) {

@@ -2,37 +2,38 @@ package spend
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
 
 const driver = "driver" // the executor id of drivers
 
 // attempt returns what an attempt held, by its history: executors from their registration on, and
 // the application master from the start of the SparkContext on.
-func (c Cluster) attempt(a Application) holder {
+func (c Cluster) attempt(a Application, end tables.Millis) holder {
 	row := a.Row
 	usage := c.Usage[row.ApplicationID]
-	end := cmp.Or(row.EndTime, usage.Finished, row.LastEventTime, c.Now)
 	h := holder{row: tables.ApplicationCost{
 		Cluster: c.ID, Kind: tables.CostApplication, ApplicationID: row.ApplicationID, AttemptID: row.AttemptID,
 		ApplicationName: row.ApplicationName, Basis: tables.BasisExecutors,
 	}}
 	master := Container{Host: usage.MasterHost, Cores: float64(known(row.MasterCores, 1)), From: row.StartTime, Until: end}
+	if known(row.DeployMode, "") == "cluster" {
+		master.MiB = containerMiB(row.DriverMemory)
+	}
 	for _, x := range a.Executors {
-		host, _, _ := strings.Cut(x.HostPort, ":")
 		switch {
-		case x.ExecutorID == driver:
+		case x.ID == driver:
 			if known(row.DeployMode, "") == "cluster" {
-				master.Host = source.HostOf(host)
+				master.Host = x.Host
 			}
-		case x.AddTime > 0:
+		case x.Added > 0:
 			h.containers = append(h.containers, Container{
-				Host: source.HostOf(host), Cores: float64(x.TotalCores), MiB: containerMiB(row.ExecutorMemory),
-				From: x.AddTime, Until: max(x.AddTime, cmp.Or(x.RemoveTime, end)),
+				Host: x.Host, Cores: float64(x.Cores), MiB: containerMiB(row.ExecutorMemory),
+				From: x.Added, Until: max(x.Added, cmp.Or(x.End, end)),
 			})
 		}
 	}
@@ -42,15 +43,19 @@ func (c Cluster) attempt(a Application) holder {
 	return h
 }
 
-// containerMiB returns the memory of an executor's container with Spark's default overhead: a
-// tenth, at least 384 MiB (spark.executor.memoryOverheadFactor, spark.executor.minMemoryOverhead). 0 is unknown.
-func containerMiB(executor *int64) float64 {
-	if executor == nil {
+// endOf returns when an application ended or, of one that has not said so, was seen last, but
+// not after the cluster's end.
+func (c Cluster) endOf(row tables.Application) tables.Millis {
+	return min(cmp.Or(row.EndTime, c.Usage[row.ApplicationID].Finished, row.LastEventTime, c.Now), cmp.Or(c.Ended, c.Now))
+}
+
+// containerMiB returns the memory of a container by its heap, with EMR's own overhead. 0 is unknown.
+func containerMiB(heap *int64) float64 {
+	if heap == nil {
 		return 0
 	}
-	const share, least = 0.1, 384
-	mib := float64(*executor) / (1 << 20)
-	return mib + max(mib*share, least)
+	mib := float64(*heap) / (1 << 20)
+	return mib + max(mib*facts.ExecutorOverhead, facts.LeastOverheadMiB)
 }
 
 // maxStart limits by how much the start of a container may precede its executor's registration.

@@ -15,6 +15,7 @@ import (
 // Node is an instance whose capacity YARN offers.
 type Node struct {
 	Host        string // without its domain
+	Address     string // by which a container may name it, too; "" if unknown
 	Cores       int64  // that YARN offers
 	MiB         int64  // that YARN offers
 	From, Until tables.Millis
@@ -35,14 +36,16 @@ type Container struct {
 type Part struct {
 	USD, SpotUSD float64
 	CoreMillis   float64
+	MiBMillis    float64
 }
 
 func (p *Part) add(other Part) {
-	p.USD, p.SpotUSD, p.CoreMillis = p.USD+other.USD, p.SpotUSD+other.SpotUSD, p.CoreMillis+other.CoreMillis
+	p.USD, p.SpotUSD = p.USD+other.USD, p.SpotUSD+other.SpotUSD
+	p.CoreMillis, p.MiBMillis = p.CoreMillis+other.CoreMillis, p.MiBMillis+other.MiBMillis
 }
 
 func (p Part) times(factor float64) Part {
-	return Part{p.USD * factor, p.SpotUSD * factor, p.CoreMillis * factor}
+	return Part{p.USD * factor, p.SpotUSD * factor, p.CoreMillis * factor, p.MiBMillis * factor}
 }
 
 // Divide divides the time of nodes among the owners of containers, numbered from 0. At each
@@ -69,6 +72,9 @@ func placed(nodes []Node, containers []Container) (on [][]Container, elsewhere [
 	byHost := map[string][]int{}
 	for i, node := range nodes {
 		byHost[node.Host] = append(byHost[node.Host], i)
+		if node.Address != "" {
+			byHost[node.Address] = append(byHost[node.Address], i)
+		}
 	}
 	on = make([][]Container, len(nodes))
 	for _, c := range containers {
@@ -133,21 +139,21 @@ func (r *running) changes(containers []Container) (changes []change) {
 
 // whole is what a node is, per millisecond.
 func (n Node) whole() Part {
-	whole := Part{USD: n.Price, CoreMillis: float64(n.Cores)}
+	whole := Part{USD: n.Price, CoreMillis: float64(n.Cores), MiBMillis: float64(n.MiB)}
 	if n.Spot {
 		whole.SpotUSD = n.Price
 	}
 	return whole
 }
 
-// share returns what a container has of the node, from 0 to 1.
-func (n Node) share(c Container) float64 {
-	share := 0.0
-	if n.Cores > 0 {
-		share = c.Cores / float64(n.Cores)
+// share returns what a container has of a capacity, from 0 to 1.
+func (c Container) share(cores, mib float64) (share float64) {
+	const none = 1e-9 // sums of fractions
+	if cores > none {
+		share = c.Cores / cores
 	}
-	if n.MiB > 0 {
-		share = max(share, c.MiB/float64(n.MiB))
+	if mib > none {
+		share = max(share, c.MiB/mib)
 	}
 	return min(share, 1)
 }
@@ -155,15 +161,17 @@ func (n Node) share(c Container) float64 {
 // divide adds what containers had of the node to their owners' parts, and returns what was free.
 func (n Node) divide(containers []Container, parts []Part) (free []span) {
 	var running running
+	whole := n.whole()
 	changes := append(running.changes(containers), change{n.From, func() {}}, change{n.Until, func() {}})
 	sweep(changes, func(from, until tables.Millis) {
 		total := 0.0
 		for _, i := range running {
-			total += n.share(containers[i])
+			total += containers[i].share(whole.CoreMillis, whole.MiBMillis)
 		}
-		whole, time := n.whole(), float64(until-from)
+		time := float64(until - from)
 		for _, i := range running {
-			parts[containers[i].Owner].add(whole.times(time * n.share(containers[i]) / max(total, 1)))
+			c := containers[i]
+			parts[c.Owner].add(whole.times(time * c.share(whole.CoreMillis, whole.MiBMillis) / max(total, 1)))
 		}
 		if total < 1 {
 			free = append(free, span{from, until, whole.times(1 - total)})
@@ -173,7 +181,7 @@ func (n Node) divide(containers []Container, parts []Part) (free []span) {
 }
 
 // divideFree adds to the parts of containers without a node what they had of the free
-// capacity, by their cores, and returns the rest.
+// capacity, by the larger share, and returns the rest.
 func divideFree(free []span, containers []Container, parts []Part) (idle Part) {
 	var changes []change
 	var rate Part // of what is free
@@ -183,20 +191,14 @@ func divideFree(free []span, containers []Container, parts []Part) (idle Part) {
 	var running running
 	changes = append(changes, running.changes(containers)...)
 	sweep(changes, func(from, until tables.Millis) {
-		const none = 1e-9 // sums of fractions
-		time := float64(until - from)
-		cores := 0.0
+		time, total := float64(until-from), 0.0
 		for _, i := range running {
-			cores += containers[i].Cores
-		}
-		if rate.CoreMillis <= none { // a type of which nothing is known
-			idle.add(rate.times(time))
-			return
+			total += containers[i].share(rate.CoreMillis, rate.MiBMillis)
 		}
 		for _, i := range running {
-			parts[containers[i].Owner].add(rate.times(time * containers[i].Cores / max(cores, rate.CoreMillis)))
+			parts[containers[i].Owner].add(rate.times(time * containers[i].share(rate.CoreMillis, rate.MiBMillis) / max(total, 1)))
 		}
-		idle.add(rate.times(time * (1 - min(1, cores/rate.CoreMillis))))
+		idle.add(rate.times(time * (1 - min(1, total))))
 	})
 	return idle
 }

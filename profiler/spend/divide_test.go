@@ -44,6 +44,13 @@ func TestDivide(t *testing.T) {
 		"an unknown host": {
 			[]spend.Node{node("a"), node("b")}, []spend.Container{{Cores: 4, From: 0, Until: 100}}, []float64{100}, 100, 400,
 		},
+		"memory on an unknown host": {
+			[]spend.Node{node("a"), node("b")}, []spend.Container{{Cores: 1, MiB: 8192, From: 0, Until: 100}}, []float64{100}, 100, 400,
+		},
+		"an address in place of a name": {
+			[]spend.Node{node("b"), {Host: "a", Address: "10.0.0.1", Cores: 4, From: 0, Until: 100, Price: 3}},
+			[]spend.Container{{Host: "10.0.0.1", Cores: 4, From: 0, Until: 100}}, []float64{300}, 100, 400,
+		},
 		"an unknown host beside full nodes": {
 			[]spend.Node{node("a")}, []spend.Container{
 				{Owner: 0, Host: "a", Cores: 4, From: 0, Until: 100}, {Owner: 1, Cores: 1, From: 0, Until: 100},

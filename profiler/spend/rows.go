@@ -15,20 +15,26 @@ import (
 // Cluster is what is known of a cluster.
 type Cluster struct {
 	ID           tables.Cluster
-	Instances    []source.Instance
+	Instances    []tables.Instance
 	Groups       []tables.Cost // without usage and prices
 	Usage        map[string]source.Usage
 	Applications []Application
+	Ended        tables.Millis // 0 while it runs
 	Now          tables.Millis
 }
 
 // Application is an attempt of a Spark application that was read.
 type Application struct {
 	Row       tables.Application
-	Executors []tables.Executor // the driver, too
+	Executors []Executor // the driver, too
 }
 
-const primary = "master" // a role of instances
+// Executor is what is needed of an executor.
+type Executor struct {
+	ID, Host   string // without its domain
+	Cores      int64
+	Added, End tables.Millis // 0 if it was not removed
+}
 
 // Rows returns the cluster's rows of the tables costs and application_costs; of the latter none
 // if the cluster has had no instances.
@@ -73,6 +79,9 @@ func (c Cluster) Rows() ([]tables.Cost, []tables.ApplicationCost) {
 // until is up to when what runs is counted: the last full hour or, if that is later, the last end
 // of an application. Rows in which nothing has happened stay the same for that long.
 func (c Cluster) until() tables.Millis {
+	if c.Ended > 0 {
+		return c.Ended
+	}
 	until := c.Now - c.Now%time.Hour.Milliseconds()
 	for _, a := range c.Applications {
 		until = max(until, a.Row.EndTime)
@@ -87,10 +96,10 @@ func (c Cluster) until() tables.Millis {
 func (c Cluster) row(kind string, part Part) tables.ApplicationCost {
 	var first, last tables.Millis
 	for _, i := range c.Instances {
-		if i.Created > 0 && (first == 0 || i.Created < first) {
-			first = i.Created
+		if i.CreatedTime > 0 && (first == 0 || i.CreatedTime < first) {
+			first = i.CreatedTime
 		}
-		last = max(last, i.Created+c.paid(i))
+		last = max(last, i.CreatedTime+c.paid(i))
 	}
 	return tables.ApplicationCost{
 		Cluster: c.ID, Kind: kind, Basis: tables.BasisNodes, CoreHours: new(part.CoreMillis / millisPerHour), StartTime: first, EndTime: last,
@@ -102,8 +111,8 @@ const millisPerHour = float64(time.Hour / time.Millisecond)
 
 // price returns what a millisecond of an instance costs, in USD, with EMR's fee. It is false if
 // the lists of prices lack its type in the region.
-func (c Cluster) price(i source.Instance) (usd float64, known bool) {
-	price, known := facts.PriceOf(c.ID.Region, i.Type)
+func (c Cluster) price(i tables.Instance) (usd float64, known bool) {
+	price, known := facts.PriceOf(c.ID.Region, i.InstanceType)
 	hour := price.OnDemand
 	if i.Market == "SPOT" {
 		hour = price.Spot()
@@ -112,11 +121,11 @@ func (c Cluster) price(i source.Instance) (usd float64, known bool) {
 }
 
 // paid returns for how many milliseconds an instance has been paid.
-func (c Cluster) paid(i source.Instance) tables.Millis {
-	if i.Created == 0 {
+func (c Cluster) paid(i tables.Instance) tables.Millis {
+	if i.CreatedTime == 0 {
 		return 0
 	}
-	return max(0, cmp.Or(i.Ended, c.Now)-i.Created)
+	return max(0, cmp.Or(i.EndTime, c.Now)-i.CreatedTime)
 }
 
 // costs fills in the rows of the groups, and adds those of types that they lack. priced is
@@ -133,12 +142,12 @@ func (c Cluster) costs() (rows []tables.Cost, priced bool) {
 	millis := make([]tables.Millis, len(rows))
 	for _, instance := range c.Instances {
 		at := slices.IndexFunc(rows, func(r tables.Cost) bool {
-			return r.Group == instance.Group && r.InstanceType == instance.Type && r.Market == instance.Market
+			return r.Group == instance.Group && r.InstanceType == instance.InstanceType && r.Market == instance.Market
 		})
 		if at < 0 {
 			at, millis = len(rows), append(millis, 0)
 			rows = append(rows, tables.Cost{
-				Cluster: c.ID, Group: instance.Group, Role: instance.Role, InstanceType: instance.Type, Market: instance.Market,
+				Cluster: c.ID, Group: instance.Group, Role: instance.Role, InstanceType: instance.InstanceType, Market: instance.Market,
 				InstanceSeconds: new(int64), USD: new(float64), PriceDate: &date,
 			})
 		}
@@ -158,15 +167,15 @@ func (c Cluster) costs() (rows []tables.Cost, priced bool) {
 // workers returns the nodes whose capacity YARN offers: the primary node only of a cluster that has no
 // other.
 func (c Cluster) workers() (nodes []Node) {
-	alone := !slices.ContainsFunc(c.Instances, func(i source.Instance) bool { return i.Role != primary })
+	alone := !slices.ContainsFunc(c.Instances, func(i tables.Instance) bool { return i.Role != source.Primary })
 	for _, i := range c.Instances {
-		if i.Role == primary && !alone {
+		if i.Role == source.Primary && !alone {
 			continue
 		}
-		kind, _ := facts.InstanceTypeNamed(i.Type)
+		kind, _ := facts.InstanceTypeNamed(i.InstanceType)
 		price, _ := c.price(i)
 		nodes = append(nodes, Node{
-			Host: i.Host, Cores: int64(kind.YARNVCores()), MiB: int64(kind.YARNMemoryMiB()), From: i.Created, Until: i.Created + c.paid(i),
+			Host: i.Host, Address: i.Address, Cores: int64(kind.YARNVCores()), MiB: int64(kind.YARNMemoryMiB()), From: i.CreatedTime, Until: i.CreatedTime + c.paid(i),
 			Price: price, Spot: i.Market == "SPOT",
 		})
 	}
@@ -176,7 +185,7 @@ func (c Cluster) workers() (nodes []Node) {
 // primaries returns what the primary nodes cost.
 func (c Cluster) primaries() (part Part) {
 	for _, i := range c.Instances {
-		if i.Role == primary {
+		if i.Role == source.Primary {
 			price, _ := c.price(i)
 			node := Node{Price: price, Spot: i.Market == "SPOT"}
 			part.add(node.whole().times(float64(c.paid(i))))
@@ -195,8 +204,16 @@ type holder struct {
 // that YARN has accounted for.
 func (c Cluster) holders() (all []holder) {
 	byID := map[string][]*holder{}
-	for _, a := range c.Applications {
-		all = append(all, c.attempt(a))
+	attempts := slices.Clone(c.Applications)
+	slices.SortStableFunc(attempts, func(a, b Application) int {
+		return cmp.Or(cmp.Compare(a.Row.ApplicationID, b.Row.ApplicationID), cmp.Compare(a.Row.StartTime, b.Row.StartTime))
+	})
+	for i, a := range attempts {
+		end := c.endOf(a.Row)
+		if next := i + 1; a.Row.EndTime == 0 && next < len(attempts) && attempts[next].Row.ApplicationID == a.Row.ApplicationID {
+			end = cmp.Or(a.Row.LastEventTime, attempts[next].Row.StartTime) // YARN began another attempt
+		}
+		all = append(all, c.attempt(a, end))
 	}
 	for i := range all {
 		id := all[i].row.ApplicationID

@@ -1,6 +1,7 @@
 package spend_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,17 +20,18 @@ const (
 // A cluster of a primary and two workers for an hour, with an application that has both workers
 // for half an hour.
 func cluster() spend.Cluster {
-	instance := func(id, host, role, market string) source.Instance {
-		return source.Instance{
-			ID: id, Host: host, Group: "ig-" + role, Role: role, Type: "m5.xlarge", Market: market, Created: started, Ended: started + hour,
+	instance := func(id, host, role, market string) tables.Instance {
+		return tables.Instance{
+			InstanceID: id, Host: host, Group: "ig-" + role, Role: role, InstanceType: "m5.xlarge", Market: market,
+			CreatedTime: started, EndTime: started + hour,
 		}
 	}
-	executor := func(id, host string) tables.Executor {
-		return tables.Executor{ExecutorID: id, HostPort: host + ".ec2.internal:35000", TotalCores: 4, AddTime: started + 6_000}
+	executor := func(id, host string) spend.Executor {
+		return spend.Executor{ID: id, Host: host, Cores: 4, Added: started + 6_000}
 	}
 	return spend.Cluster{
 		ID: tables.Cluster{Region: "us-east-1", ClusterID: "j-1"},
-		Instances: []source.Instance{
+		Instances: []tables.Instance{
 			instance("i-1", "ip-1", "master", "ON_DEMAND"), instance("i-2", "ip-2", "core", "ON_DEMAND"), instance("i-3", "ip-3", "task", "SPOT"),
 		},
 		Groups: []tables.Cost{{Group: "ig-master", Role: "master", InstanceType: "m5.xlarge", Market: "ON_DEMAND"}},
@@ -38,7 +40,7 @@ func cluster() spend.Cluster {
 				Attempt:         tables.Attempt{ApplicationID: "application_1_0001"},
 				ApplicationName: "etl", StartTime: started, EndTime: started + hour/2, DeployMode: new("client"),
 			},
-			Executors: []tables.Executor{executor("driver", "ip-1"), executor("1", "ip-2"), executor("2", "ip-3")},
+			Executors: []spend.Executor{executor("driver", "ip-1"), executor("1", "ip-2"), executor("2", "ip-3")},
 		}},
 		Now: started + 2*hour,
 	}
@@ -92,7 +94,7 @@ func TestYARNsAccounting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cluster()
-			c.Instances[1].Created, c.Instances[2].Created = started-hour, started-hour
+			c.Instances[1].CreatedTime, c.Instances[2].CreatedTime = started-hour, started-hour
 			c.Usage = map[string]source.Usage{"application_1_0001": {
 				ApplicationID: "application_1_0001", MasterHost: "ip-2", VCoreSeconds: test.vcoreSeconds, MiBSeconds: 3 * 1024 * seconds,
 				Started: started, Finished: started + hour/2,
@@ -123,7 +125,7 @@ func TestApplicationsThatWereNotRead(t *testing.T) {
 
 func TestClustersThatLackSomething(t *testing.T) {
 	c := cluster()
-	c.Instances[1].Type = "m99.xlarge"
+	c.Instances[1].InstanceType = "m99.xlarge"
 	costs, rows := c.Rows()
 	require.Nil(t, costs[1].USD)
 	require.EqualValues(t, 3600, *costs[1].InstanceSeconds)
@@ -140,7 +142,7 @@ func TestClustersThatLackSomething(t *testing.T) {
 	require.Empty(t, rows)
 
 	c = cluster() // of one node that still runs
-	c.Instances, c.Instances[0].Ended = c.Instances[:1], 0
+	c.Instances, c.Instances[0].EndTime = c.Instances[:1], 0
 	costs, rows = c.Rows()
 	require.Len(t, rows, 2)
 	require.InDelta(t, 2*0.24, total(t, rows), 1e-6)
@@ -153,5 +155,55 @@ func TestClustersThatLackSomething(t *testing.T) {
 		costs, rows = c.Rows()
 		require.Equal(t, want, *costs[0].InstanceSeconds)
 		require.InDelta(t, float64(want)/3600*0.24, total(t, rows), 1e-6)
+	}
+}
+
+// Executors without an end last as long as their attempt: until the next one, and at most until the
+// cluster's end.
+func TestEndsOfAttempts(t *testing.T) {
+	c := cluster()
+	first := c.Applications[0]
+	first.Row.AttemptID, first.Row.EndTime, first.Row.LastEventTime = "1", 0, started+hour/4
+	second := c.Applications[0]
+	second.Row.AttemptID, second.Row.StartTime = "2", started+hour/4
+	second.Executors = nil
+	c.Applications = []spend.Application{second, first}
+	c.Usage = map[string]source.Usage{"application_1_0001": {
+		ApplicationID: "application_1_0001", VCoreSeconds: 9*900 - 8*6 + 900, MiBSeconds: 1, Started: started, Finished: started + hour/2,
+	}}
+	_, rows := c.Rows()
+	require.Equal(t, []string{"1", "2"}, []string{rows[0].AttemptID, rows[1].AttemptID})
+	require.InDelta(t, 8*(0.25-6./3600)+0.25, *rows[0].CoreHours, 1e-3)
+	require.InDelta(t, 0.25, *rows[1].CoreHours, 1e-3)
+
+	c = cluster()
+	c.Applications[0].Row.EndTime, c.Ended = 0, started+hour // killed with its cluster, and read two days later
+	c.Now = started + 48*hour
+	costs, rows := c.Rows()
+	require.InDelta(t, 8*(1-6./3600)+1, *rows[0].CoreHours, 1e-6)
+	require.EqualValues(t, 3600, *costs[0].InstanceSeconds)
+}
+
+// 500 nodes, 10,000 applications and 100,000 executors.
+func BenchmarkRows(b *testing.B) {
+	c := cluster()
+	one := c.Instances[1]
+	c.Applications = nil
+	for i := range 500 {
+		one.InstanceID, one.Host = fmt.Sprint("i-", i), fmt.Sprint("ip-", i)
+		c.Instances = append(c.Instances, one)
+	}
+	for i := range 10_000 {
+		at := started + int64(i)*300
+		a := spend.Application{Row: tables.Application{
+			Attempt: tables.Attempt{ApplicationID: fmt.Sprintf("application_1_%05d", i)}, StartTime: at, EndTime: at + 60_000,
+		}}
+		for x := range 10 {
+			a.Executors = append(a.Executors, spend.Executor{ID: fmt.Sprint(x), Host: fmt.Sprint("ip-", (i+x)%500), Cores: 2, Added: at + 5000})
+		}
+		c.Applications = append(c.Applications, a)
+	}
+	for b.Loop() {
+		c.Rows()
 	}
 }

@@ -23,6 +23,7 @@ type ClusterSummary struct {
 	TotalTasks              int64   `parquet:"total_tasks" doc:"attempts of tasks"`
 	TotalExecutors          int64   `parquet:"total_executors" doc:"executors, drivers included"`
 	TotalSQL                int64   `parquet:"total_sql" doc:"SQL executions"`
+	YARNLogTime             Millis  `parquet:"yarn_log_time,optional,timestamp(millisecond)" doc:"when EMR had uploaded the last log of the resource manager that was read"`
 }
 
 // Step is a row of the table steps: a step of an EMR cluster.
@@ -51,12 +52,27 @@ type Cost struct {
 	Market          string   `parquet:"market,dict" doc:"ON_DEMAND or SPOT"`
 	InstanceSeconds *int64   `parquet:"instance_seconds,optional" doc:"seconds for which its instances are paid; of running ones up to the last full hour, or the end of the last application if that is later; null if they could not be listed"`
 	USD             *float64 `parquet:"usd,optional" doc:"what these seconds cost: EC2's list price, on spot less the type's usual discount, and EMR's fee; without volumes and traffic; null if unknown"`
-	PriceDate       *string  `parquet:"price_date,optional,dict" doc:"date of the list prices"`
+	PriceDate       *string  `parquet:"price_date,optional,dict" doc:"date of the list prices on demand"`
+}
+
+// Instance is a row of the table instances: an EC2 instance that a cluster has or had. EMR lists
+// those that ended for 30 days; the table keeps them.
+type Instance struct {
+	Cluster
+	InstanceID   string `parquet:"instance_id" doc:"EC2's id"`
+	Host         string `parquet:"host" doc:"private name, without its domain"`
+	Address      string `parquet:"private_ip_address" doc:"private address"`
+	Group        string `parquet:"instance_group,dict" doc:"id of its instance group or fleet"`
+	Role         string `parquet:"role,dict" doc:"master, core or task"`
+	InstanceType string `parquet:"instance_type,dict" doc:"EC2 instance type"`
+	Market       string `parquet:"market,dict" doc:"ON_DEMAND or SPOT"`
+	CreatedTime  Millis `parquet:"created_time,optional,timestamp(millisecond)" doc:"from when it is paid"`
+	EndTime      Millis `parquet:"end_time,optional,timestamp(millisecond)" doc:"until when it is paid; null while it runs"`
 }
 
 // ApplicationCost is a row of the table application_costs: what part of a cluster an application,
 // one of other kinds than Spark's too, had and what that cost; and what part nobody had. The rows
-// of a cluster add up to its rows of costs.
+// of a cluster add up to its rows of costs, if all its types have prices.
 type ApplicationCost struct {
 	Cluster
 	Kind            string   `parquet:"kind,dict" doc:"application; idle: capacity of nodes that no container had, their start included; primary: the primary nodes"`
@@ -65,7 +81,7 @@ type ApplicationCost struct {
 	ApplicationName string   `parquet:"application_name" doc:"name of the application"`
 	StartTime       Millis   `parquet:"start_time,optional,timestamp(millisecond)" doc:"start of its first container; in other kinds, when the first instance was created"`
 	EndTime         Millis   `parquet:"end_time,optional,timestamp(millisecond)" doc:"end of its last container; in other kinds, of the last instance; of what runs, up to when instance_seconds of costs count"`
-	CoreHours       *float64 `parquet:"core_hours,optional" doc:"cores of its containers, the application master's included, times hours; of idle, cores that were free"`
+	CoreHours       *float64 `parquet:"core_hours,optional" doc:"cores of its containers, the application master's included, times hours; of idle, those that nobody paid for"`
 	USD             *float64 `parquet:"usd,optional" doc:"its part of the cost of the nodes, by the larger of its shares of a node's cores and memory; null if a type has no price"`
 	SpotUSD         *float64 `parquet:"spot_usd,optional" doc:"of usd, what was paid for spot instances, by the type's usual discount"`
 	Basis           string   `parquet:"basis,dict" doc:"source of core_hours: yarn (its own accounting, from the resource manager's log), executors (from their registration to their removal, which lacks the start of containers) or nodes"`

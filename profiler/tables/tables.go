@@ -79,6 +79,7 @@ func All() []Definition {
 		define[Step]("Steps of EMR clusters.", OfCluster, "step_id"),
 		define[Cost]("Instance groups and fleets of a cluster, by instance type and market.", OfCluster,
 			"instance_group", "instance_type", "market"),
+		define[Instance]("EC2 instances of clusters.", OfCluster, "instance_id"),
 		define[ApplicationCost]("What applications cost, and what capacity nobody had.", OfCluster, "kind", "application_id", "attempt_id"),
 	}
 }
@@ -127,6 +128,7 @@ func (*IneffJobAgg) table() Name     { return "ineffjobagg" }
 func (*PhotonAnalysis) table() Name  { return "photonanalysis" }
 func (*Step) table() Name            { return "steps" }
 func (*Cost) table() Name            { return "costs" }
+func (*Instance) table() Name        { return "instances" }
 func (*ApplicationCost) table() Name { return "application_costs" }
 
 // Column describes a column of a table.

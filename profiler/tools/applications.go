@@ -119,14 +119,12 @@ func (a answers) applications(ctx context.Context, p *progress, in *Applications
 	if err := a.addCritical(ctx, p, rows.candidates()); err != nil {
 		return out, err
 	}
-	if err := a.addCosts(ctx, p, rows.candidates()); err != nil {
-		return out, err
-	}
+	a.addCosts(ctx, p, rows.candidates())
 	return out, fill(&out, rows)
 }
 
 // addCosts adds what the applications shown cost.
-func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application) error {
+func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application) {
 	p.begin("read the costs")
 	usd := map[tables.Cluster]map[string]*float64{}
 	for _, row := range shown {
@@ -137,7 +135,7 @@ func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application
 			f := lake.Filter{Account: row.id.Account, Region: row.id.Region, ClusterID: row.ClusterID}
 			for cost, err := range a.rows.Costs(ctx, f) {
 				if err != nil {
-					return fmt.Errorf("read the costs of cluster %s: %w", row.ClusterID, err)
+					break // unknown, which is no fault of the list
 				}
 				of[cost.ApplicationID+"/"+cost.AttemptID] = cost.USD
 			}
@@ -147,7 +145,6 @@ func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application
 			row.USD = new(significant(*cost))
 		}
 	}
-	return nil
 }
 
 // addCritical counts the critical findings of the applications shown, of those that were read.

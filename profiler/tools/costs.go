@@ -33,43 +33,52 @@ type Cost struct {
 	PriceDate     string   `json:"price_date,omitempty" jsonschema:"of the list prices"`
 }
 
-// spending is what clusters have cost, in USD.
+// spending is what rows cost, in USD.
 type spending struct {
-	clusters               map[tables.Cluster]float64
-	total, idle, primaries float64
-	unpriced               int // rows
-	date                   string
+	clusters                      map[tables.Cluster]float64
+	applications, idle, primaries float64
+	unpriced                      map[tables.Cluster]bool
+	date                          string
+	n                             int // applications
 }
 
 func (s *spending) add(row *tables.ApplicationCost) {
 	if row.USD == nil {
-		s.unpriced++
+		s.unpriced[row.Cluster] = true
 	}
 	usd := known(row.USD)
 	s.clusters[row.Cluster] += usd
-	s.total += usd
 	s.date = max(s.date, known(row.PriceDate))
 	switch row.Kind {
 	case tables.CostIdle:
 		s.idle += usd
 	case tables.CostPrimary:
 		s.primaries += usd
+	default:
+		s.applications += usd
+		s.n++
 	}
 }
 
-func (s *spending) verdict(period string) string {
+// verdict says what the rows cost. whole is whether they are all rows of their clusters.
+func (s *spending) verdict(whole bool, period string) string {
 	if len(s.clusters) == 0 {
 		return "There are no costs of clusters in use" + period + ". They come from EMR's list of instances, when `profile run` reads the clusters."
 	}
-	text := counted(len(s.clusters), "cluster") + " in use" + period
-	if s.unpriced > 0 {
-		return text + ": of some instance types there is no list price, so that dollars are incomplete; core-hours are not."
+	total := s.applications + s.idle + s.primaries
+	text := fmt.Sprintf("%s on %s in use%s cost about %s at the list prices of %s", counted(s.n, "application"), counted(len(s.clusters), "cluster"),
+		period, report.Dollars(total), s.date)
+	if whole {
+		of := func(part float64) string {
+			return fmt.Sprintf("%s (%.0f %%)", report.Dollars(part), 100*part/max(total, 1e-9))
+		}
+		text = fmt.Sprintf("%s in use%s cost about %s since creation, at the list prices of %s: applications %s, capacity that nobody used %s, "+
+			"primary nodes %s", counted(len(s.clusters), "cluster"), period, report.Dollars(total), s.date, of(s.applications), of(s.idle), of(s.primaries))
 	}
-	of := func(part float64) string {
-		return fmt.Sprintf("%s (%.0f %%)", report.Dollars(part), 100*part/max(s.total, 1e-9))
+	if n := len(s.unpriced); n > 0 {
+		text += fmt.Sprintf(". Of %s a type has no list price: only its core-hours are known", counted(n, "cluster"))
 	}
-	return fmt.Sprintf("%s cost about %s since creation, at the list prices of %s: applications %s, capacity that nobody used %s, primary nodes %s.",
-		text, report.Dollars(s.total), s.date, of(s.total-s.idle-s.primaries), of(s.idle), of(s.primaries))
+	return text + "."
 }
 
 func (a answers) costs(ctx context.Context, p *progress, in *CostsIn) (Answer[Cost], error) {
@@ -86,7 +95,7 @@ func (a answers) costs(ctx context.Context, p *progress, in *CostsIn) (Answer[Co
 	chosen := selects(in.ID, &f)
 	f.From = "" // a cluster that was created earlier may still run
 	var all []tables.ApplicationCost
-	inUse := map[tables.Cluster]bool{}
+	inUse, whole := map[tables.Cluster]bool{}, map[tables.Cluster]float64{}
 	p.begin("read the costs")
 	for row, err := range a.rows.Costs(ctx, f) {
 		if err != nil {
@@ -94,25 +103,22 @@ func (a answers) costs(ctx context.Context, p *progress, in *CostsIn) (Answer[Co
 		}
 		p.row()
 		all = append(all, row)
+		whole[row.Cluster] += known(row.USD)
 		if row.Kind != tables.CostApplication && formatTime(row.EndTime) >= in.From {
 			inUse[row.Cluster] = true
 		}
 	}
-	spent := spending{clusters: map[tables.Cluster]float64{}}
-	rows := newPage[Cost](&in.Page)
-	for i := range all {
-		if inUse[all[i].Cluster] {
-			spent.add(&all[i])
-		}
-	}
+	spent := spending{clusters: map[tables.Cluster]float64{}, unpriced: map[tables.Cluster]bool{}}
+	rows, everything := newPage[Cost](&in.Page), chosen.several || in.ID == ""
 	for _, row := range all {
-		own := chosen.several || in.ID == "" || row.Kind == tables.CostApplication &&
+		own := everything || row.Kind == tables.CostApplication && formatTime(row.EndTime) >= in.From &&
 			chosen.matches(tables.Application{Attempt: tables.Attempt{ApplicationID: row.ApplicationID}, ApplicationName: row.ApplicationName})
 		if inUse[row.Cluster] && own {
-			rows.add(costRow(&row, spent.clusters[row.Cluster]), known(row.USD), row.ClusterID+"/"+row.Kind+"/"+row.ApplicationID+"/"+row.AttemptID)
+			spent.add(&row)
+			rows.add(costRow(&row, whole[row.Cluster]), known(row.USD), row.ClusterID+"/"+row.Kind+"/"+row.ApplicationID+"/"+row.AttemptID)
 		}
 	}
-	out.Verdict = spent.verdict(" from " + in.From + " to " + in.To)
+	out.Verdict = spent.verdict(everything, " from "+in.From+" to "+in.To)
 	return out, fill(&out, rows)
 }
 
