@@ -81,12 +81,20 @@ func (h history) costsAddUp(t *testing.T, folder string) {
 	compared := 0
 	for _, a := range all.Applications {
 		t.Logf("%s: $%.4f, %.0f core-seconds, %.0f by YARN, %.0f by its history alone", a.Name, a.USD, a.Seconds, a.Yarn, a.History)
-		if a.Basis == tables.BasisYARN && a.Cores == 1 { // YARN's default calculator counts containers
+		if a.Basis != tables.BasisYARN {
+			continue
+		}
+		if a.Cores == 1 {
 			require.InEpsilonf(t, a.Yarn, a.Seconds, coreTolerance, "%s (%s)", a.Name, a.ID)
 			compared++
+		} else { // YARN's default calculator counts containers, which have several cores
+			require.GreaterOrEqualf(t, a.Seconds, a.Yarn*(1-coreTolerance), "%s (%s)", a.Name, a.ID)
 		}
+		require.GreaterOrEqualf(t, a.Seconds, a.History*(1-coreTolerance), "%s (%s)", a.Name, a.ID)
 	}
-	require.Positive(t, compared)
+	if testenv.Long() { // which runs jobs whose executors have one core
+		require.Positive(t, compared)
+	}
 	require.NotEmpty(t, all.Clusters)
 	for _, c := range all.Clusters {
 		t.Logf("%s (%s): $%.4f, its parts $%.4f, idle $%.4f", c.Name, c.ID, c.USD, c.Parts, c.Idle)
