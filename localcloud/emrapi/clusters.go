@@ -2,6 +2,7 @@ package emrapi
 
 import (
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
@@ -36,6 +37,9 @@ func (r *record) describeCluster(_ *emr.DescribeClusterInput) (*emr.DescribeClus
 	return &emr.DescribeClusterOutput{Cluster: &r.Cluster}, nil
 }
 
+// instanceTime is how long after its end an instance is listed (EMR API Reference, ListInstances).
+const instanceTime = 30 * 24 * time.Hour
+
 func (r *record) listInstances(input *emr.ListInstancesInput) (*emr.ListInstancesOutput, error) {
 	asksFleet := input.InstanceFleetId != nil || input.InstanceFleetType != ""
 	asksGroup := input.InstanceGroupId != nil || len(input.InstanceGroupTypes) > 0
@@ -45,12 +49,14 @@ func (r *record) listInstances(input *emr.ListInstancesInput) (*emr.ListInstance
 	case asksGroup && fleets:
 		return nil, exclusiveError("ListInstances request with an instance group", "fleets")
 	}
-	kind := r.kinds()
+	kind, forgotten := r.kinds(), now().Add(-instanceTime)
 	instances, marker, err := page(r.Instances, input.Marker,
 		func(i types.Instance) *string { return i.Id },
 		func(i types.Instance) bool {
 			group, fleet := aws.ToString(i.InstanceGroupId), aws.ToString(i.InstanceFleetId)
-			return matches(input.InstanceStates, i.Status.State) && matches(input.InstanceGroupTypes, types.InstanceGroupType(kind[group])) &&
+			ended := i.Status.Timeline.EndDateTime
+			return (ended == nil || ended.After(forgotten)) &&
+				matches(input.InstanceStates, i.Status.State) && matches(input.InstanceGroupTypes, types.InstanceGroupType(kind[group])) &&
 				(input.InstanceGroupId == nil || *input.InstanceGroupId == group) &&
 				(input.InstanceFleetType == "" || kind[fleet] == string(input.InstanceFleetType)) &&
 				(input.InstanceFleetId == nil || *input.InstanceFleetId == fleet)

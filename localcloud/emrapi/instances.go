@@ -57,14 +57,6 @@ func setInstanceState(instance *types.Instance, state types.InstanceState, reaso
 	return nil
 }
 
-// ForgetInstances removes a cluster's instances, as EMR does some time after their end.
-func (s *Store) ForgetInstances(clusterID string) error {
-	return s.change(clusterID, func(r *record) error {
-		r.Instances = nil
-		return nil
-	})
-}
-
 // Instances lists a cluster's instances in the order in which they were put.
 func (s *Store) Instances(clusterID string) ([]types.Instance, error) {
 	return read(s, clusterID, func(r *record) []types.Instance { return r.Instances })

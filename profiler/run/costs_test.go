@@ -3,14 +3,17 @@ package run_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
@@ -38,11 +41,17 @@ func (w *world) instances(cluster string) (primary string) {
 // accounts puts a resource manager's log that accounts for applications.
 func (w *world) accounts(cluster, primary, log string, ids ...string) {
 	var lines []string
+	ended := time.Now()
 	for _, id := range ids {
 		lines = append(lines, fmt.Sprintf(`INFO RMAppManager$ApplicationSummary: appId=%s,name=of %s,appMasterHost=ip-i-1.ec2.internal,`+
-			`startTime=%d,finishTime=%d,memorySeconds=1024,vcoreSeconds=60`, id, id, time.Now().Add(-time.Minute).UnixMilli(), time.Now().UnixMilli()))
+			`startTime=%d,finishTime=%d,memorySeconds=1024,vcoreSeconds=60`, id, id, ended.Add(-time.Minute).UnixMilli(), ended.UnixMilli()))
 	}
-	w.putObject(platform.NodeLogPrefix(cluster, primary, platform.YARNLogs)+platform.ResourceManagerLog+"-ip-10-0-0-1"+log, strings.Join(lines, "\n"))
+	w.putObject(managerLog(cluster, primary, log), strings.Join(lines, "\n"))
+}
+
+// managerLog returns the key of a resource manager's log below the log URI.
+func managerLog(cluster, primary, log string) string {
+	return platform.NodeLogPrefix(cluster, primary, platform.YARNLogs) + platform.ResourceManagerLog + "-ip-10-0-0-1" + log
 }
 
 // putCut archives a log that lacks its end.
@@ -107,12 +116,12 @@ func TestLaterRunsKeepAccounts(t *testing.T) {
 	}
 	require.Equal(t, []string{"application of " + appID(7), "application of " + appID(8), "idle "}, names)
 
-	w.putCut(platform.NodeLogPrefix(cluster, primary, platform.YARNLogs) + platform.ResourceManagerLog + "-ip-10-0-0-1.log.2026-11-29-06.gz")
+	w.putCut(managerLog(cluster, primary, ".log.2026-11-29-06.gz"))
 	cut, _ := w.run(w.options())
 	require.NotContains(t, fmt.Sprint(cut.Incomplete), "yarn_log", "a log that was cut is read up to there")
 
 	w.accounts(cluster, primary, ".log.gz", appID(8)) // EMR uploads it again
-	w.fail(string(platform.PrefixEMRLogs) + platform.NodeLogPrefix(cluster, primary, platform.YARNLogs) + platform.ResourceManagerLog + "-ip-10-0-0-1.log.gz")
+	w.fail(string(platform.PrefixEMRLogs) + managerLog(cluster, primary, ".log.gz"))
 	unread, _ := w.run(w.options())
 	require.Contains(t, fmt.Sprint(unread.Incomplete), "yarn_log: read s3://")
 	require.Len(t, readLake[tables.ApplicationCost](w), 3, "nothing is lost")
@@ -149,6 +158,17 @@ func TestCostsWithoutRights(t *testing.T) {
 	require.Equal(t, 1, again.ClustersCurrent)
 }
 
+// forgetInstances leaves no instance in EMR's lists.
+func forgetInstances(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+	middleware.InitializeOutput, middleware.Metadata, error,
+) {
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	if list, is := out.Result.(*emr.ListInstancesOutput); is {
+		list.Instances = nil
+	}
+	return out, metadata, err
+}
+
 // EMR forgets an instance 30 days after its end: the tables keep it. An instance that says no end
 // had one with its cluster.
 func TestInstancesThatEMRForgets(t *testing.T) {
@@ -159,13 +179,13 @@ func TestInstancesThatEMRForgets(t *testing.T) {
 	w.step(cluster, appID(1))
 	w.run(w.options())
 	require.Len(t, readLake[tables.Instance](w), 1)
-	w.on = map[string]func(){source.OpListInstances: func() {
-		require.NoError(t, w.store.ForgetInstances(cluster))
-	}}
+	w.aws.APIOptions = append(w.aws.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Forget", forgetInstances), middleware.Before)
+	})
 	w.end(cluster, time.Hour)
 	w.run(w.options())
 	kept := readLake[tables.Instance](w)
 	require.Len(t, kept, 1)
 	require.Equal(t, readLake[tables.ClusterSummary](w)[0].EndTime, kept[0].EndTime)
-	require.EqualValues(t, (kept[0].EndTime-kept[0].CreatedTime)/1000, *readLake[tables.Cost](w)[0].InstanceSeconds)
+	require.Equal(t, (kept[0].EndTime-kept[0].CreatedTime)/1000, *readLake[tables.Cost](w)[0].InstanceSeconds)
 }

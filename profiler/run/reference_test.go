@@ -90,7 +90,8 @@ var targets = []struct {
 	{source.AnyCluster, "`*`", "finding clusters; not with `emr_cluster_arn`"},
 	{source.EachCluster, "`arn:aws:elasticmapreduce:REGION:ACCOUNT:cluster/*`", "EMR clusters"},
 	{source.PersistentUI, "`arn:aws:elasticmapreduce:REGION:ACCOUNT:persistent-app-ui/*`, and the clusters", "EMR clusters"},
-	{source.StepLogs, "the log URIs of the clusters, and their buckets", "steps whose application EMR does not name, and what YARN accounted to applications"},
+	{source.StepLogs, "the log URIs of the clusters, and their buckets",
+		"steps whose application EMR does not name, and what YARN accounted to applications"},
 	{source.EventLogs, "the folder of event logs, and its bucket", "`logs`, or clusters whose `spark.eventLog.dir` is in S3"},
 	{source.Lake, "`s3_output_path`, and its bucket", "tables in S3; reading them needs no `s3:PutObject` and `s3:DeleteObject`"},
 }

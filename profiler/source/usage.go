@@ -49,7 +49,8 @@ func (e *EMR) usage(ctx context.Context, described types.Cluster, listed Listed,
 	cluster.Usage, cluster.Summary.YARNLogTime = maps.Clone(listed.Usage), listed.YARNLogTime
 	if bucket, prefix, ok := steplog.Split(aws.ToString(described.LogUri)); ok {
 		err := e.readUsage(ctx, bucket, prefix+aws.ToString(described.Id), cluster)
-		cluster.report(EndpointYARNLog, refused(err, "s3:GetObject and s3:ListBucket on the cluster's log URI, and kms:Decrypt if it is encrypted"))
+		const right = "s3:GetObject and s3:ListBucket on the cluster's log URI, and kms:Decrypt if it is encrypted"
+		cluster.report(EndpointYARNLog, refused(err, right))
 	}
 }
 

@@ -25,11 +25,12 @@ func TestParseUsage(t *testing.T) {
 		Started: 1795930450100, Finished: 1795930510100, VCoreSeconds: 120, MiBSeconds: 204800,
 	}, got)
 
+	const head = "INFO RMAppManager$ApplicationSummary: appId="
 	for name, line := range map[string]string{
 		"another class":      "INFO RMAuditLogger: USER=hadoop OPERATION=x APPID=application_1795930432206_0001",
 		"no figures":         "INFO RMAppManager$ApplicationSummary: appId=application_1795930432206_0001,name=x,finishTime=1",
-		"no id":              "INFO RMAppManager$ApplicationSummary: appId=x,startTime=1,finishTime=1,memorySeconds=1,vcoreSeconds=1",
-		"a negative figure":  "INFO RMAppManager$ApplicationSummary: appId=application_1_0001,startTime=1,finishTime=1,memorySeconds=1,vcoreSeconds=-1",
+		"no id":              head + "x,startTime=1,finishTime=1,memorySeconds=1,vcoreSeconds=1",
+		"a negative figure":  head + "application_1_0001,startTime=1,finishTime=1,memorySeconds=1,vcoreSeconds=-1",
 		"a name that is one": "INFO Client: ApplicationSummary: appId=,name=application_1_0001",
 	} {
 		_, ok := source.ParseUsage(line)

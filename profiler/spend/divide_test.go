@@ -71,7 +71,7 @@ func TestDivide(t *testing.T) {
 		})
 	}
 	parts, _ := spend.Divide([]spend.Node{spot}, []spend.Container{{Host: "b", Cores: 4, From: 0, Until: 100}}, 1)
-	require.Equal(t, parts[0].USD, parts[0].SpotUSD)
+	require.InDelta(t, parts[0].USD, parts[0].SpotUSD, 1e-9)
 }
 
 // Whatever runs where and when, the parts add up to what the nodes cost, and none is negative.

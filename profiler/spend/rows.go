@@ -139,20 +139,21 @@ func (c Cluster) costs() (rows []tables.Cost, priced bool) {
 	for i := range rows {
 		rows[i].InstanceSeconds, rows[i].USD, rows[i].PriceDate = new(int64), new(float64), &date
 	}
-	millis := make([]tables.Millis, len(rows))
+	millis := map[int]tables.Millis{} // by row
 	for _, instance := range c.Instances {
 		at := slices.IndexFunc(rows, func(r tables.Cost) bool {
 			return r.Group == instance.Group && r.InstanceType == instance.InstanceType && r.Market == instance.Market
 		})
 		if at < 0 {
-			at, millis = len(rows), append(millis, 0)
+			at = len(rows)
 			rows = append(rows, tables.Cost{
 				Cluster: c.ID, Group: instance.Group, Role: instance.Role, InstanceType: instance.InstanceType, Market: instance.Market,
 				InstanceSeconds: new(int64), USD: new(float64), PriceDate: &date,
 			})
 		}
-		row, usd, known := &rows[at], 0.0, false
-		if usd, known = c.price(instance); !known {
+		row := &rows[at]
+		usd, known := c.price(instance)
+		if !known {
 			row.USD, row.PriceDate, priced = nil, nil, false
 		}
 		if row.USD != nil {
@@ -175,8 +176,8 @@ func (c Cluster) workers() (nodes []Node) {
 		kind, _ := facts.InstanceTypeNamed(i.InstanceType)
 		price, _ := c.price(i)
 		nodes = append(nodes, Node{
-			Host: i.Host, Address: i.Address, Cores: int64(kind.YARNVCores()), MiB: int64(kind.YARNMemoryMiB()), From: i.CreatedTime, Until: i.CreatedTime + c.paid(i),
-			Price: price, Spot: i.Market == "SPOT",
+			Host: i.Host, Address: i.Address, Cores: int64(kind.YARNVCores()), MiB: int64(kind.YARNMemoryMiB()),
+			From: i.CreatedTime, Until: i.CreatedTime + c.paid(i), Price: price, Spot: i.Market == "SPOT",
 		})
 	}
 	return nodes

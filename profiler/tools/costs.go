@@ -63,17 +63,18 @@ func (s *spending) add(row *tables.ApplicationCost) {
 // verdict says what the rows cost. whole is whether they are all rows of their clusters.
 func (s *spending) verdict(whole bool, period string) string {
 	if len(s.clusters) == 0 {
-		return "There are no costs of clusters in use" + period + ". They come from EMR's list of instances, when `profile run` reads the clusters."
+		return "There are no costs of clusters in use" + period +
+			". They come from EMR's list of instances, when `profile run` reads the clusters."
 	}
 	total := s.applications + s.idle + s.primaries
-	text := fmt.Sprintf("%s on %s in use%s cost about %s at the list prices of %s", counted(s.n, "application"), counted(len(s.clusters), "cluster"),
-		period, report.Dollars(total), s.date)
+	clusters := counted(len(s.clusters), "cluster") + " in use" + period
+	text := fmt.Sprintf("%s on %s cost about %s at the list prices of %s", counted(s.n, "application"), clusters, report.Dollars(total), s.date)
 	if whole {
 		of := func(part float64) string {
 			return fmt.Sprintf("%s (%.0f %%)", report.Dollars(part), 100*part/max(total, 1e-9))
 		}
-		text = fmt.Sprintf("%s in use%s cost about %s since creation, at the list prices of %s: applications %s, capacity that nobody used %s, "+
-			"primary nodes %s", counted(len(s.clusters), "cluster"), period, report.Dollars(total), s.date, of(s.applications), of(s.idle), of(s.primaries))
+		text = fmt.Sprintf("%s cost about %s since creation, at the list prices of %s: applications %s, capacity that nobody used %s, "+
+			"primary nodes %s", clusters, report.Dollars(total), s.date, of(s.applications), of(s.idle), of(s.primaries))
 	}
 	if n := len(s.unpriced); n > 0 {
 		text += fmt.Sprintf(". Of %s a type has no list price: only its core-hours are known", counted(n, "cluster"))

@@ -261,7 +261,8 @@ func TestCosts(t *testing.T) {
 	})
 	ofName := rowsOf(t, now, "costs", map[string]any{"id": "etl"})
 	require.Equal(t, 1, ofName.Total, "of a name, its applications only")
-	require.Equal(t, "1 application on 1 cluster in use from 2026-10-29 to 2026-11-28 cost about $3.00 at the list prices of 2026-07-20.", ofName.Verdict)
+	require.Equal(t, "1 application on 1 cluster in use from 2026-10-29 to 2026-11-28 cost about $3.00 at the list prices of 2026-07-20.",
+		ofName.Verdict)
 	require.Equal(t, 3, rowsOf(t, now, "costs", map[string]any{"id": "j-1"}).Total)
 	require.Contains(t, rowsOf(t, now, "costs", map[string]any{"id": "j-2"}).Verdict, "There are no costs of clusters in use from 2026-10-29")
 	_, failed := call[tools.Answer[tools.Cost]](t, now, "costs", map[string]any{"id": "s-1ABC"})

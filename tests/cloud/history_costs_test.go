@@ -28,11 +28,12 @@ print(json.dumps({
     "clusters": rows(f"""
         select cluster_id as id, any_value(cluster_name) as name, sum(usd) as usd,
             (select coalesce(sum(p.usd), 0) from {table("application_costs")} p where p.cluster_id = c.cluster_id) as parts,
-            (select coalesce(sum(p.usd), 0) from {table("application_costs")} p where p.cluster_id = c.cluster_id and p.kind = 'idle') as idle
+            (select coalesce(sum(p.usd), 0) from {table("application_costs")} p
+                where p.cluster_id = c.cluster_id and p.kind = 'idle') as idle
         from {table("costs")} c group by all"""),
     "applications": rows(f"""
-        select p.cluster_name as cluster, p.application_id as id, p.application_name as name, p.basis, p.usd, p.core_hours * 3600 as seconds,
-            p.yarn_vcore_seconds as yarn, a.executor_cores as cores,
+        select p.cluster_name as cluster, p.application_id as id, p.application_name as name, p.basis, p.usd,
+            p.core_hours * 3600 as seconds, p.yarn_vcore_seconds as yarn, a.executor_cores as cores,
             (a.core_ms + coalesce(a.application_master_cores, 1) * a.duration_ms) / 1000 as history
         from {table("application_costs")} p left join {table("applications")} a using (cluster_id, application_id, attempt_id)
         where p.kind = 'application' order by p.start_time"""),

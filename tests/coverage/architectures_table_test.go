@@ -42,7 +42,7 @@ const (
 	gpuGuide     = "docs/guides/architectures.md#gpus"
 	gpuPreset    = "schema/presets/machine-learning.yaml"
 	noSchedule   = "Missing: schedules, which EventBridge Scheduler is to run."
-	costsSaid    = "Estimate and budget say before the update what clusters may cost; the profiler says what applications and idle capacity have."
+	costsSaid    = "Estimate and budget say before the update what clusters may cost; the profiler says what they have."
 	costsDivided = "profiler/spend TestRowsOfACluster"
 )
 
