@@ -68,7 +68,8 @@ func (s *spending) verdict(whole bool, period string) string {
 	}
 	total := s.applications + s.idle + s.primaries
 	clusters := counted(len(s.clusters), "cluster") + " in use" + period
-	text := fmt.Sprintf("%s on %s cost about %s at the list prices of %s", counted(s.n, "application"), clusters, report.Dollars(total), s.date)
+	text := fmt.Sprintf("%s on %s cost about %s at the list prices of %s",
+		counted(s.n, "application"), clusters, report.Dollars(total), s.date)
 	if whole {
 		of := func(part float64) string {
 			return fmt.Sprintf("%s (%.0f %%)", report.Dollars(part), 100*part/max(total, 1e-9))
