@@ -91,9 +91,7 @@ type reading struct {
 
 // cluster reads one cluster and its applications.
 func (r *runner) cluster(ctx context.Context, listed source.Listed) {
-	earlier, damaged := r.earlierSteps(ctx, listed)
-	listed.Earlier = earlier
-	r.earlierInstances(ctx, &listed)
+	damaged := r.earlier(ctx, &listed)
 	c := &reading{listed: listed}
 	var err error
 	if c.cluster, err = r.source.Open(ctx, listed); err == nil {

@@ -13,13 +13,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// earlierInstances gives a listed cluster what an earlier run has written of its instances and of
-// YARN's accounting. What cannot be read is listed and read again.
-func (r *runner) earlierInstances(ctx context.Context, listed *source.Listed) {
-	held, err := r.lake.Cluster(ctx, listed.ID)
-	if err != nil || held == nil {
-		return
-	}
+// earlierInstances gives a listed cluster what the lake holds of its instances and of YARN's
+// accounting. What cannot be read is listed and read again.
+func (r *runner) earlierInstances(ctx context.Context, held *lake.Held, listed *source.Listed) {
 	instances, failed := heldRows[tables.Instance](ctx, held)
 	if failed == nil {
 		listed.Instances = instances
@@ -48,20 +44,6 @@ func (r *runner) earlierInstances(ctx context.Context, listed *source.Listed) {
 		usage[row.ApplicationID] = u
 	}
 	listed.Usage, listed.YARNLogTime = usage, summaries[0].YARNLogTime
-}
-
-// heldRows returns the rows of a table.
-func heldRows[T any, P interface {
-	*T
-	tables.Row
-}](ctx context.Context, held *lake.Held) (rows []T, err error) {
-	for row, err := range lake.ReadHeld[T, P](ctx, held) {
-		if err != nil {
-			return nil, err // names the object
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
 }
 
 // endpointCosts stands in the cluster's outcomes for the tables costs and application_costs.

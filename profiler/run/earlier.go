@@ -12,19 +12,33 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// earlierSteps returns the steps of a cluster that an earlier run has written.
-func (r *runner) earlierSteps(ctx context.Context, listed source.Listed) (steps []tables.Step, err error) {
+// earlier gives a listed cluster what an earlier run has written of it. It returns why the steps
+// cannot be read.
+func (r *runner) earlier(ctx context.Context, listed *source.Listed) error {
 	held, err := r.lake.Cluster(ctx, listed.ID)
 	if err != nil || held == nil {
-		return nil, err // the error names the manifest
+		return err // the error names the manifest
 	}
-	for step, err := range lake.ReadHeld[tables.Step](ctx, held) {
+	r.earlierInstances(ctx, held, listed)
+	listed.Earlier, err = heldRows[tables.Step](ctx, held)
+	if err != nil {
+		return fmt.Errorf("keep the steps of an earlier run: %w; %s", err, damagedRemedy)
+	}
+	return nil
+}
+
+// heldRows returns the rows of a table.
+func heldRows[T any, P interface {
+	*T
+	tables.Row
+}](ctx context.Context, held *lake.Held) (rows []T, err error) {
+	for row, err := range lake.ReadHeld[T, P](ctx, held) {
 		if err != nil {
-			return nil, fmt.Errorf("keep the steps of an earlier run: %w; %s", err, damagedRemedy)
+			return nil, err // names the object
 		}
-		steps = append(steps, step)
+		rows = append(rows, row)
 	}
-	return steps, nil
+	return rows, nil
 }
 
 // keepEarlier takes from the lake what an earlier run read of the cluster and this one

@@ -157,7 +157,7 @@ func ParseUsage(line string) (Usage, bool) {
 	if u.MasterHost == "n/a" { // it never had one
 		u.MasterHost = ""
 	}
-	return u, ok && len(steplog.AddApplications(nil, u.ApplicationID)) == 1
+	return u, ok && platform.IsYARNApplicationID(u.ApplicationID)
 }
 
 // splitEscaped splits a text at separators that have no backslash before them.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
-
-const driver = "driver" // the executor id of drivers
 
 // attempt returns what an attempt held, by its history: executors from their registration on, and
 // the application master from the start of the SparkContext on.
@@ -26,7 +26,7 @@ func (c Cluster) attempt(a Application, end tables.Millis) holder {
 	}
 	for _, x := range a.Executors {
 		switch {
-		case x.ID == driver:
+		case x.ID == fold.DriverExecutor:
 			if known(row.DeployMode, "") == "cluster" {
 				master.Host = x.Host
 			}
@@ -37,7 +37,7 @@ func (c Cluster) attempt(a Application, end tables.Millis) holder {
 			})
 		}
 	}
-	if isOnYARN(row.ApplicationID) && row.StartTime > 0 && row.StartTime < end {
+	if platform.IsYARNApplicationID(row.ApplicationID) && row.StartTime > 0 && row.StartTime < end {
 		h.containers = append(h.containers, master)
 	}
 	return h

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/source"
@@ -256,6 +255,3 @@ func (h *holder) account(u source.Usage) {
 		h.row.MasterHost = &u.MasterHost
 	}
 }
-
-// isOnYARN reports whether YARN ran an application: it gave the id.
-func isOnYARN(application string) bool { return strings.HasPrefix(application, "application_") }

@@ -141,9 +141,7 @@ func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application
 			}
 			p.row()
 		}
-		if cost := of[row.ApplicationID+"/"+row.AttemptID]; cost != nil {
-			row.USD = new(significant(*cost))
-		}
+		row.USD = rounded(of[row.ApplicationID+"/"+row.AttemptID])
 	}
 }
 

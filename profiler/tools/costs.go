@@ -127,18 +127,22 @@ func (a answers) costs(ctx context.Context, p *progress, in *CostsIn) (Answer[Co
 func costRow(row *tables.ApplicationCost, cluster float64) Cost {
 	out := Cost{
 		Kind: row.Kind, ClusterID: row.ClusterID, ClusterName: name(row.ClusterName), ApplicationID: row.ApplicationID, AttemptID: row.AttemptID,
+		CoreHours: rounded(row.CoreHours), USD: rounded(row.USD), SpotUSD: rounded(row.SpotUSD),
 		Basis: row.Basis, PriceDate: known(row.PriceDate),
 	}
 	if row.Kind == tables.CostApplication {
 		out.Name = mark(row.ApplicationName)
 	}
-	for from, to := range map[*float64]**float64{row.CoreHours: &out.CoreHours, row.USD: &out.USD, row.SpotUSD: &out.SpotUSD} {
-		if from != nil {
-			*to = new(significant(*from))
-		}
-	}
 	if row.USD != nil && cluster > 0 {
 		out.ClusterShare = share(*row.USD, cluster)
 	}
 	return out
+}
+
+// rounded returns a value with three significant digits, nil if it is unknown.
+func rounded(value *float64) *float64 {
+	if value == nil {
+		return nil
+	}
+	return new(significant(*value))
 }
