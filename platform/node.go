@@ -47,6 +47,8 @@ const (
 	EMRContainerLogDir = "/var/log/hadoop-yarn/containers"
 	EMRHadoopConfDir   = "/etc/hadoop/conf"
 	EMRSparkConfDir    = "/etc/spark/conf"
+	EMRHiveConfDir     = "/etc/hive/conf"
+	EMRFlinkConfDir    = "/etc/flink/conf"
 	EMRSparkHome       = "/usr/lib/spark"
 	EMRHadoopHome      = "/usr/lib/hadoop"
 )

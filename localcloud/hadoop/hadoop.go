@@ -148,10 +148,12 @@ func optionalFiles() map[string]optionalFile {
 	return map[string]optionalFile{
 		"container-executor": {h + "/container-executor.cfg", lines},
 		"container-log4j":    {h + "/container-log4j.properties", lines},
+		"flink-conf":         {platform.EMRFlinkConfDir + "/flink-conf.yaml", func(props map[string]string) string { return propertyLines(props, ": ") }},
 		"hadoop-metrics2":    {h + "/hadoop-metrics2.properties", lines},
 		"hadoop-policy":      {h + "/hadoop-policy.xml", siteXML},
 		"hadoop-ssl-client":  {h + "/ssl-client.xml", siteXML},
 		"hadoop-ssl-server":  {h + "/ssl-server.xml", siteXML},
+		"hive-site":          {platform.EMRHiveConfDir + "/hive-site.xml", siteXML},
 		"spark-hive-site":    {s + "/hive-site.xml", siteXML},
 		"spark-metrics":      {s + "/metrics.properties", lines},
 	}

@@ -21,10 +21,10 @@ import org.apache.logging.log4j.core.config.ConfigurationSource;
 import org.apache.spark.SparkConf;
 
 /**
- * Reads a node's configuration as its applications do. Arguments: the folders of
- * Hadoop's and Spark's configuration, which come first on the class path. Each line of
- * standard input is a classification, a tab and a property. It prints each property's
- * value in Base64, or "-" for none.
+ * Reads a node's configuration as its applications do. Arguments: the folders of Hadoop's, Spark's and
+ * Hive's configuration, of which the first two come first on the class path. Each line of standard
+ * input is a classification, a tab and a property. It prints each property's value in Base64, or "-"
+ * for none.
  */
 public final class ReadBack {
   private interface Reader {
@@ -34,7 +34,7 @@ public final class ReadBack {
   public static void main(String[] args) throws Exception {
     PrintStream out = System.out;
     System.setOut(System.err); // for what the applications print themselves
-    Map<String, Reader> readers = readers(args[0], args[1]);
+    Map<String, Reader> readers = readers(args[0], args[1], args[2]);
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       String[] asked = line.split("\t", 2);
@@ -47,7 +47,7 @@ public final class ReadBack {
     }
   }
 
-  private static Map<String, Reader> readers(String hadoop, String spark) throws Exception {
+  private static Map<String, Reader> readers(String hadoop, String spark, String hiveFolder) throws Exception {
     Map<String, Reader> readers = new HashMap<>();
     readers.put("core-site", new Configuration()::get);
     readers.put("hdfs-site", new HdfsConfiguration()::get);
@@ -67,6 +67,12 @@ public final class ReadBack {
     readers.put("spark-log4j2", log4j(spark + "/log4j2.properties"));
     readers.put("spark-metrics", sparkMetrics());
     readers.put("spark-hive-site", new HiveConf()::get);
+    File site = new File(hiveFolder, "hive-site.xml");
+    if (site.exists()) {
+      HiveConf hive = new HiveConf();
+      hive.addResource(new FileInputStream(site));
+      readers.put("hive-site", hive::get);
+    }
     return readers;
   }
 
