@@ -60,6 +60,73 @@ func presetRuns(t *testing.T, c *cloud) {
 	require.Equal(t, before.Clusters, c.outputs(t).Clusters)
 }
 
+// presetOfKind is a preset, what shrinks it to this machine, and the work that it is for.
+type presetOfKind struct {
+	name   string
+	shrunk []string // below the cluster's key
+	kind   string   // of testdata/kinds.py
+	has    []string // properties that only the preset sets
+}
+
+// onSmallNodes are the sizes of a driver and executors that the local cloud's nodes hold.
+func onSmallNodes(more ...string) []string {
+	return append([]string{`sparkDefaults["spark.driver.memory"]=600m`, `sparkDefaults["spark.executor.memory"]=600m`,
+		`sparkDefaults["spark.executor.cores"]=1`}, more...)
+}
+
+// kindsOfPresets are those presets that no other part runs, in groups that this machine's memory
+// holds at once.
+func kindsOfPresets() [][]presetOfKind {
+	return [][]presetOfKind{
+		{
+			{"development", nil, "batch", nil},
+			{"memory-optimized", onSmallNodes("core.count=1"), "cache", []string{
+				"spark.sql.adaptive.advisoryPartitionSizeInBytes=268435456", "spark.driver.maxResultSize=8g",
+			}},
+			{"io-optimized", []string{"core.count=1"}, "sort", []string{
+				"dfs.datanode.handler.count=100", "dfs.namenode.handler.count=100",
+			}},
+		}, {
+			{"streaming", []string{
+				"core.count=1", "tasks.streams.count=1", "tasks.streams.autoScaling.min=1", "tasks.streams.autoScaling.max=2",
+			}, "stream", []string{
+				"spark.serializer=org.apache.spark.serializer.KryoSerializer", "spark.streaming.backpressure.enabled=true",
+			}},
+			{"interactive", []string{"core.count=1", "glueCatalog=false"}, "sql", nil},
+		},
+	}
+}
+
+// presetsRunTheirKind brings up a cluster of each preset that no other part runs, and a job of the
+// preset's kind on it, which has what the preset sets.
+func presetsRunTheirKind(t *testing.T, c *cloud) {
+	testenv.RequireLong(t, "tests/schema creates every preset, and localcloud/hadoop reads their files back")
+	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
+	for _, group := range kindsOfPresets() {
+		config := edits
+		for _, p := range group {
+			config = append(config, "clusters."+p.name+".preset="+p.name)
+			for _, line := range p.shrunk {
+				config = append(config, "clusters."+p.name+"."+line)
+			}
+		}
+		c.up(t, config...)
+		stack := c.outputs(t)
+		for _, p := range group {
+			args := append([]string{"submit", "--wait", "--json", "--cluster", p.name, "--conf", "spark.dynamicAllocation.maxExecutors=2",
+				"tests/cloud/testdata/kinds.py", p.kind, platform.PrefixLake.URI(stack.DataBucket) + "kinds-" + p.name}, p.has...)
+			out, log, err := c.try(t, args...)
+			require.NoErrorf(t, err, "%s: %s\n%s", p.name, out, log)
+			var r submit.Result
+			require.NoError(t, json.Unmarshal([]byte(out), &r), p.name)
+			require.EqualValues(t, "COMPLETED", r.State, p.name)
+			require.Len(t, r.Phases, 1, "%s: %s", p.name, log)
+			t.Logf("%s: %s", p.name, r.Phases[0].Line)
+		}
+	}
+	c.up(t, edits...)
+}
+
 // requireEveryPartition requires that the root queue's memory is that of all nodes, with a label
 // and without.
 func (c *cloud) requireEveryPartition(t *testing.T, cluster string) {
