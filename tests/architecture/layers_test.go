@@ -23,7 +23,7 @@ func layers() []layer {
 	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "cost",
 		"platform"}
 	everything := append([]string{
-		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
+		"localcloud", "toolchain", "simulator", "stacks", "schedule", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
 		"examples/jobs", "explain",
 		"internal/basicauth",
 		"internal/engine", "internal/local", "internal/plaintext", "internal/poll", "internal/processes", "internal/progress",
@@ -33,7 +33,8 @@ func layers() []layer {
 	return []layer{
 		{folder: "platform", strict: true, pure: true},
 		{folder: "rules", pure: true},
-		{folder: "schema", strict: true, pure: true, imports: []string{"platform", "internal/testenv/issuer"}},
+		{folder: "schedule", strict: true, pure: true},
+		{folder: "schema", strict: true, pure: true, imports: []string{"schedule", "platform", "internal/testenv/issuer"}},
 		{folder: "schema/facts/refresh", pure: true, imports: []string{"schema", "toolchain", "internal/poll", "platform"}},
 		{folder: "cost", pure: true, imports: []string{"schema", "platform"}},
 		{folder: "explain", pure: true, imports: []string{"cost", "observe", "schema", "platform"}},
@@ -62,7 +63,7 @@ func layers() []layer {
 		{folder: "report", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "verdict", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "status", pure: true, imports: []string{
-			"internal/basicauth", "internal/poll", "internal/stepcause", "phases", "profiler/serve", "report", "rules", "verdict", "platform",
+			"internal/basicauth", "internal/poll", "internal/stepcause", "phases", "profiler/serve", "report", "rules", "schedule", "verdict", "platform",
 		}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
@@ -78,9 +79,11 @@ func layers() []layer {
 		{folder: "stacks/config", imports: []string{"cost", "schema", "platform"}},
 		{folder: "stacks/outputs", imports: []string{"observe", "schema", "platform"}},
 		{folder: "stacks/changes", imports: []string{"platform"}},
-		{folder: "simulator", strict: true},
+		{folder: "simulator", strict: true, imports: []string{"schedule"}},
 		{folder: "toolchain", pure: true, strict: true, imports: []string{"internal/poll", "internal/testenv", "platform"}},
-		{folder: "localcloud", strict: true, imports: []string{"internal/poll", "internal/testenv", "simulator", "toolchain", "platform"}},
+		{folder: "localcloud", strict: true, imports: []string{
+			"internal/poll", "internal/testenv", "schedule", "simulator", "toolchain", "platform",
+		}},
 		{folder: "internal/engine", imports: everything},
 		{folder: "internal/local", imports: everything},
 		{folder: "internal/rehearsal", imports: everything},

@@ -1,0 +1,122 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Expression is a parsed cron or rate expression.
+type Expression struct {
+	every time.Duration // of a rate; 0 for cron
+	cron  cron
+}
+
+// Rate reports whether the expression is a rate, which counts from a start.
+func (e Expression) Rate() bool { return e.every > 0 }
+
+// Limits of expressions (Scheduler API, CreateSchedule; User Guide, "Cron-based schedules").
+const (
+	maxText   = 256
+	firstYear = 1970
+	lastYear  = 2199
+)
+
+// Parse reads "cron(minutes hours day-of-month month day-of-week year)" or "rate(value unit)".
+// Its errors name the field, its value, and what it may be.
+func Parse(text string) (Expression, error) {
+	if len(text) > maxText {
+		return Expression{}, fmt.Errorf("%d characters; at most %d are allowed", len(text), maxText)
+	}
+	kind, rest, opened := strings.Cut(text, "(")
+	inner, closed := strings.CutSuffix(rest, ")")
+	if !opened || !closed {
+		return Expression{}, errors.New("neither cron(fields) nor rate(value unit)")
+	}
+	switch kind {
+	case "cron":
+		c, err := parseCron(inner)
+		return Expression{cron: c}, err
+	case "rate":
+		every, err := parseRate(inner)
+		return Expression{every: every}, err
+	case "at":
+		return Expression{}, errors.New("at is a one-time schedule; use cron with the year")
+	default:
+		return Expression{}, fmt.Errorf("%q is neither cron nor rate", kind)
+	}
+}
+
+// parseRate accepts the singular and the plural of a unit for any value, as the API does.
+func parseRate(text string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	units := map[string]time.Duration{
+		"minute": time.Minute, "minutes": time.Minute, "hour": time.Hour, "hours": time.Hour, "day": day, "days": day,
+	}
+	fields := strings.Fields(text)
+	if len(fields) != 2 {
+		return 0, fmt.Errorf("rate(%s) must have a value and a unit, as in rate(2 hours)", text)
+	}
+	unit, known := units[fields[1]]
+	if !known {
+		return 0, fmt.Errorf("unit %q must be minutes, hours or days", fields[1])
+	}
+	const most = 1_000_000 // far below what a Duration holds
+	n, err := strconv.Atoi(fields[0])
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("value %q must be a whole number from 1 to %d", fields[0], most)
+	}
+	return time.Duration(n) * unit, nil
+}
+
+// Schedule is an expression in its time zone, with the times between which it starts anything. The zero
+// Start and End are no limits; a rate counts from Start, which it needs.
+type Schedule struct {
+	Expression Expression
+	Zone       *time.Location
+	Start, End time.Time
+}
+
+// Next returns the first start after a time, and whether there is one.
+func (s Schedule) Next(after time.Time) (time.Time, bool) {
+	if !s.Start.IsZero() && after.Before(s.Start) {
+		after = s.Start.Add(-1)
+	}
+	var next time.Time
+	if every := s.Expression.every; s.Expression.Rate() {
+		passed := after.Sub(s.Start)
+		next = s.Start
+		if passed >= 0 {
+			next = s.Start.Add((passed/every + 1) * every)
+		}
+	} else {
+		var found bool
+		if next, found = s.Expression.cron.next(after, s.Zone); !found {
+			return time.Time{}, false
+		}
+	}
+	if !s.End.IsZero() && next.After(s.End) {
+		return time.Time{}, false
+	}
+	return next, true
+}
+
+// Interval returns the shortest time between two of the next starts after a time, of which it looks
+// at most at count; 0 if there are fewer than two.
+func (s Schedule) Interval(after time.Time, count int) time.Duration {
+	var shortest time.Duration
+	last, found := s.Next(after)
+	for range count {
+		if !found {
+			break
+		}
+		var next time.Time
+		if next, found = s.Next(last); found && (shortest == 0 || next.Sub(last) < shortest) {
+			shortest = next.Sub(last)
+		}
+		last = next
+	}
+	return shortest
+}
