@@ -8,6 +8,8 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/kms"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/s3"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/scheduler"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/sqs"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ssm"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/vpc"
 	"github.com/pulumi/pulumi-command/sdk/go/command/local"
@@ -77,6 +79,15 @@ func awsStorage() []Type {
 		typ(s3.BucketPolicyArgs{}, s3.BucketPolicyState{}, "policy"),
 		typ(s3.BucketObjectv2Args{}, s3.BucketObjectv2State{}, "bucket"),
 		typ(ssm.ParameterArgs{}, ssm.ParameterState{}),
+	}
+}
+
+// awsSchedules lists the resource types of EventBridge Scheduler and SQS.
+func awsSchedules() []Type {
+	return []Type{
+		typ(scheduler.ScheduleArgs{}, scheduler.ScheduleState{}),
+		typ(scheduler.ScheduleGroupArgs{}, scheduler.ScheduleGroupState{}),
+		typ(sqs.QueueArgs{}, sqs.QueueState{}),
 	}
 }
 

@@ -15,6 +15,7 @@ func awsPolicies() map[string]policy {
 	maps.Copy(out, instancePolicies())
 	maps.Copy(out, identityPolicies())
 	maps.Copy(out, storagePolicies())
+	maps.Copy(out, schedulePolicies())
 	return out
 }
 
@@ -129,5 +130,14 @@ func storagePolicies() map[string]policy {
 		),
 		"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2": replaceOn("bucket", "expectedBucketOwner"),
 		"aws:ssm/parameter:Parameter":                                          replaceOn("name", "dataType"),
+	}
+}
+
+// schedulePolicies covers EventBridge Scheduler and SQS.
+func schedulePolicies() map[string]policy {
+	return map[string]policy{
+		"aws:scheduler/schedule:Schedule":           replaceOn("groupName", "name", "namePrefix"),
+		"aws:scheduler/scheduleGroup:ScheduleGroup": replaceOn("name", "namePrefix"),
+		"aws:sqs/queue:Queue":                       replaceOn("fifoQueue", "name", "namePrefix"),
 	}
 }

@@ -30,7 +30,7 @@ func uniqueProperty(typ string) string {
 	case "grafana:oss/folder:Folder", "grafana:oss/dataSource:DataSource":
 		return "uid"
 	case "aws:iam/role:Role", "aws:iam/policy:Policy", "aws:iam/instanceProfile:InstanceProfile",
-		"aws:kms/alias:Alias", "aws:ssm/parameter:Parameter",
+		"aws:kms/alias:Alias", "aws:ssm/parameter:Parameter", "aws:scheduler/scheduleGroup:ScheduleGroup", "aws:sqs/queue:Queue",
 		"aws:emr/securityConfiguration:SecurityConfiguration":
 		return "name"
 	default:
