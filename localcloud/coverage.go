@@ -60,6 +60,7 @@ func recordedTypes() map[string][]string {
 		"Kubernetes: network policies admit everything":       {"kubernetes:networking.k8s.io/v1:NetworkPolicy"},
 		"Kubernetes: namespaces enforce no security standard": {"kubernetes:core/v1:Namespace"},
 		"Kubernetes: service accounts":                        {"kubernetes:core/v1:ServiceAccount"},
+		"EventBridge Scheduler: groups":                       {"aws:scheduler/scheduleGroup:ScheduleGroup"},
 		grafanaServer: {
 			"grafana:oss/dashboard:Dashboard", "grafana:oss/dataSource:DataSource", "grafana:oss/folder:Folder",
 		},
@@ -109,6 +110,8 @@ func recordedParts() map[string][]string {
 		},
 		"aws:emr/instanceGroup:InstanceGroup":      {spotMarket, oneMachine},
 		"aws:emr/instanceFleet:InstanceFleet":      {spotMarket, oneMachine},
+		"aws:scheduler/schedule:Schedule":          {"EventBridge Scheduler: targets other than EMR's AddJobFlowSteps"},
+		"aws:sqs/queue:Queue":                      {"SQS: operations other than those that read a dead-letter queue"},
 		"kubernetes:core/v1:PersistentVolumeClaim": {"Kubernetes: sizes of persistent volume claims"},
 		"kubernetes:core/v1:Service":               {"Kubernetes: addresses of Services; their names lead to the pod"},
 	}

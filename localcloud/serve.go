@@ -25,6 +25,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/operator"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
+	"github.com/emr-observatory/emr-observatory/localcloud/scheduler"
+	"github.com/emr-observatory/emr-observatory/localcloud/sqs"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/simulator"
 	"github.com/emr-observatory/emr-observatory/simulator/command"
@@ -56,6 +58,8 @@ type cloud struct {
 	clusters    *emr.Service
 	emr         emr.Resources
 	kube        *kube.Runner
+	schedules   *scheduler.Service
+	queues      *sqs.Service
 	ec2         *ec2.Service
 	log         *slog.Logger
 
@@ -129,6 +133,7 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 	go c.clusters.WatchIdle(ctx)
 	go c.clusters.WatchScaling(ctx)
 	go c.clusters.WatchEventLogs(ctx)
+	go c.schedules.Watch(ctx)
 	if err := up(); err != nil {
 		return err
 	}
@@ -174,6 +179,9 @@ func (c *cloud) open(ctx context.Context, uiAddress string) error {
 		return err
 	}
 	c.store.Account = emrapi.Account{Region: AWSRegion, ID: AccountID}
+	if err := c.openSchedules(); err != nil {
+		return err
+	}
 	c.ec2 = c.newEC2()
 	c.clusters = c.newEMR(uiAddress)
 	c.emr = c.newEMRResources()

@@ -10,7 +10,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// serveAPIs serves the APIs of EMR, Systems Manager and STS inside the region, and what
+// serveAPIs serves the APIs of EMR, Systems Manager, SQS and STS inside the region, and what
 // stands in for Grafana. It returns EMR's.
 func (c *cloud) serveAPIs() (http.Handler, error) {
 	api, err := emrapi.New(c.store, c.clusters, c.log, emrapi.Options{UIs: c.clusters.UIs, SeesProfile: c.seesProfile})
@@ -20,6 +20,7 @@ func (c *cloud) serveAPIs() (http.Handler, error) {
 	emr := c.signed("elasticmapreduce", sigv4.JSON, api)
 	for port, handler := range map[platform.Port]http.Handler{
 		portEMR: emr, portSSM: c.signed("ssm", sigv4.JSON, c.ec2.Parameters()),
+		portSQS: c.signed("sqs", sigv4.JSON, c.queues),
 		portSTS: c.signed("sts", sigv4.Query, &iamapi.STS{Roles: c.objects.Roles, Log: c.log}),
 	} {
 		l, err := net.Listen("tcp", serviceAddress(port))

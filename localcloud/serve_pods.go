@@ -37,7 +37,8 @@ func (c *cloud) newKube(uiAddress string) (*kube.Runner, error) {
 		Env: map[string]string{
 			"AWS_ENDPOINT_URL_S3": c.objects.Endpoint(), "AWS_ENDPOINT_URL_EMR": "http://" + serviceAddress(portEMR),
 			"AWS_ENDPOINT_URL_SSM": "http://" + serviceAddress(portSSM), "AWS_ENDPOINT_URL_STS": "http://" + serviceAddress(portSTS),
-			"AWS_CA_BUNDLE": podAuthority,
+			"AWS_ENDPOINT_URL_SQS": "http://" + serviceAddress(portSQS),
+			"AWS_CA_BUNDLE":        podAuthority,
 		},
 		Forwards: []machine.Forward{{Port: port, To: serviceAddress(portAppUI)}},
 		Pods:     podsPrefix, Gateway: podsGateway, Log: c.log,

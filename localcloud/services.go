@@ -16,7 +16,7 @@ const (
 	ServiceControl = "control" // the state of the workloads, for the CLI
 )
 
-// Ports of those services, of Systems Manager and of STS. On the host they are preferred:
+// Ports of those services, of Systems Manager, of STS and of SQS. On the host they are preferred:
 // a free one replaces one that is taken.
 const (
 	portS3      platform.Port = 7070
@@ -26,6 +26,7 @@ const (
 	portIAM     platform.Port = 7074
 	portAppUI   platform.Port = 7075
 	portSTS     platform.Port = 7076
+	portSQS     platform.Port = 7077
 )
 
 // hostPorts lists the services that the host's 127.0.0.1 forwards to, with the

@@ -44,6 +44,14 @@ func sparkProperty(args []string, key string) string {
 	return found
 }
 
+// ScheduledTime is what EventBridge Scheduler replaces, in the input of a target, by the time that
+// the schedule set for the run (User Guide, "Adding context attributes"): 2027-01-31T02:00:00Z.
+const ScheduledTime = "<aws.scheduler.scheduled-time>"
+
+// ScheduledStep is the name of a step that a schedule adds at a time, in UTC as EventBridge writes
+// it: two of one name are a run that was delivered twice.
+func ScheduledStep(name, at string) string { return name + " (" + at + ")" }
+
 // Limits of a step in characters (EMR API reference, StepConfig and HadoopJarStepConfig).
 const (
 	MaxStepName      = 256
@@ -92,6 +100,13 @@ const (
 	MetricStepCount    = Name + ".step.count"    // of ended steps
 	LabelStepName      = "step_name"
 	LabelStepState     = "step_state"
+)
+
+// The metric of runs of schedules that did not start, and its label: the schedule's key.
+const (
+	EmittedLostRuns = Name + ".schedule.runs.lost"       // as the control node sends it
+	MetricLostRuns  = Name + "_schedule_runs_lost_total" // as VictoriaMetrics stores it
+	LabelSchedule   = "schedule"
 )
 
 // StepLogKey returns the key of a step's log below the cluster's log URI

@@ -23,14 +23,17 @@ func (r *Roles) PutTrust(role, document string) error {
 	})
 }
 
-// PutInline sets an inline policy of a role: PutPolicy for what it says of S3, and kept if it lets
-// the role assume others.
+// decided are the actions that Assume and AssumeForService decide, besides those of S3.
+func decided() []string { return []string{assumeRole, "elasticmapreduce:AddJobFlowSteps"} }
+
+// PutInline sets an inline policy of a role: PutPolicy for what it says of S3, and kept if it grants an
+// action that is decided here.
 func (r *Roles) PutInline(ctx context.Context, role, name, document string) error {
 	if err := r.PutPolicy(ctx, role, name, document); err != nil {
 		return err
 	}
 	return r.change(func(a *account) error {
-		if strings.Contains(document, assumeRole) {
+		if slices.ContainsFunc(decided(), func(action string) bool { return strings.Contains(document, action) }) {
 			a.Grants[grantKey(role, name)] = document
 		} else {
 			delete(a.Grants, grantKey(role, name))
@@ -63,14 +66,34 @@ func (r *Roles) Assume(ctx context.Context, keyID, role string) (Key, error) {
 		return Key{}, fmt.Errorf("%w: the access key is of no role", ErrDenied)
 	}
 	r.accountMu.Lock()
-	trusted := allows(r.account.Trust[role], func(s assumption) bool { return s.trusts(caller) })
+	trusted := allows(r.account.Trust[role], assumeRole, func(s assumption) bool { return s.trusts(caller) })
 	granted := false
 	for key, document := range r.account.Grants {
-		granted = granted || strings.HasPrefix(key, grantKey(caller, "")) && allows(document, func(s assumption) bool { return s.covers(role) })
+		granted = granted || strings.HasPrefix(key, grantKey(caller, "")) && allows(document, assumeRole, func(s assumption) bool { return s.covers(role) })
 	}
 	r.accountMu.Unlock()
 	if !trusted || !granted {
 		return Key{}, fmt.Errorf("%w: role %s is not authorized to perform: %s on resource: role %s", ErrDenied, caller, assumeRole, role)
+	}
+	return r.Key(ctx, role)
+}
+
+// AssumeForService returns the key of a role for a service that calls an action on a resource, for a
+// resource of its own, source. Trust and inline policies are compared with both ARNs as they are.
+func (r *Roles) AssumeForService(ctx context.Context, role, service, source, action, resource string) (Key, error) {
+	r.accountMu.Lock()
+	trusted := allows(r.account.Trust[role], assumeRole, func(s assumption) bool { return s.trustsService(service, source) })
+	granted := false
+	for key, document := range r.account.Grants {
+		granted = granted || strings.HasPrefix(key, grantKey(role, "")) &&
+			allows(document, action, func(s assumption) bool { return slices.Contains(s.Resource, resource) })
+	}
+	r.accountMu.Unlock()
+	if !trusted {
+		return Key{}, fmt.Errorf("%w: the trust policy of role %s does not admit %s for %s", ErrDenied, role, service, source)
+	}
+	if !granted {
+		return Key{}, fmt.Errorf("%w: role %s is not authorized to perform: %s on resource: %s", ErrDenied, role, action, resource)
 	}
 	return r.Key(ctx, role)
 }
@@ -104,18 +127,18 @@ type assumption struct {
 	Effect    string
 	Action    listed[string]
 	Resource  listed[string]
-	Principal struct{ AWS listed[string] }
+	Principal struct{ AWS, Service listed[string] }
 	Condition map[string]map[string]listed[string]
 }
 
-// allows reports whether a statement of a document that allows to assume roles matches.
-func allows(document string, matches func(assumption) bool) bool {
+// allows reports whether a statement of a document that allows an action matches.
+func allows(document, action string, matches func(assumption) bool) bool {
 	var policy struct{ Statement listed[assumption] }
 	if json.Unmarshal([]byte(document), &policy) != nil {
 		return false
 	}
 	return slices.ContainsFunc(policy.Statement, func(s assumption) bool {
-		return s.Effect == "Allow" && slices.Contains(s.Action, assumeRole) && matches(s)
+		return s.Effect == "Allow" && slices.Contains(s.Action, action) && matches(s)
 	})
 }
 
@@ -131,6 +154,19 @@ func (s assumption) trusts(role string) bool {
 		}
 	}
 	return slices.ContainsFunc(s.Principal.AWS, func(arn string) bool { return named(arn) || strings.HasSuffix(arn, ":root") })
+}
+
+// trustsService reports whether the statement of a trust policy admits a service for a resource.
+func (s assumption) trustsService(service, source string) bool {
+	for operator, keys := range s.Condition {
+		for key, values := range keys {
+			account := key == "aws:SourceAccount" && slices.ContainsFunc(values, func(id string) bool { return strings.Contains(source, ":"+id+":") })
+			if operator != "StringEquals" || !account && (key != "aws:SourceArn" || !slices.Contains(values, source)) {
+				return false
+			}
+		}
+	}
+	return slices.Contains(s.Principal.Service, service)
 }
 
 // covers reports whether the statement of an identity policy is about a role.

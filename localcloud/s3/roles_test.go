@@ -200,3 +200,32 @@ func TestKilledIAMRestartsWithItsRoles(t *testing.T) {
 		return err == nil
 	}, testenv.Arrival, 100*time.Millisecond)
 }
+
+// A service takes a role only for the resource that the trust names, and does what the role's policy says.
+func TestServiceAssumesARole(t *testing.T) {
+	g := startGateway(t)
+	ctx, roles := t.Context(), g.Roles
+	const (
+		group   = "arn:aws:scheduler:us-east-1:123456789012:schedule-group/mine"
+		cluster = "arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-1"
+		add     = "elasticmapreduce:AddJobFlowSteps"
+	)
+	require.NoError(t, roles.Put(ctx, "starts"))
+	assume := func(service, source, action, resource string) error {
+		_, err := roles.AssumeForService(ctx, "starts", service, source, action, resource)
+		return err
+	}
+	require.ErrorIs(t, assume("scheduler.amazonaws.com", group, add, cluster), s3.ErrDenied, "no trust")
+	require.NoError(t, roles.PutTrust("starts", `{"Statement":[{"Effect":"Allow","Principal":{"Service":["scheduler.amazonaws.com"]},`+
+		`"Action":["sts:AssumeRole"],"Condition":{"StringEquals":{"aws:SourceAccount":["123456789012"],"aws:SourceArn":["`+group+`"]}}}]}`))
+	require.ErrorIs(t, assume("scheduler.amazonaws.com", group, add, cluster), s3.ErrDenied, "no grant")
+	require.NoError(t, roles.PutInline(ctx, "starts", "add", `{"Statement":[{"Effect":"Allow","Action":["`+add+`"],"Resource":["`+cluster+`"]}]}`))
+	require.NoError(t, assume("scheduler.amazonaws.com", group, add, cluster))
+	for name, of := range map[string][4]string{
+		"another service": {"events.amazonaws.com", group, add, cluster}, "another group": {"scheduler.amazonaws.com", group + "2", add, cluster},
+		"another action":  {"scheduler.amazonaws.com", group, "elasticmapreduce:TerminateJobFlows", cluster},
+		"another cluster": {"scheduler.amazonaws.com", group, add, cluster + "2"},
+	} {
+		require.ErrorIs(t, assume(of[0], of[1], of[2], of[3]), s3.ErrDenied, name)
+	}
+}
