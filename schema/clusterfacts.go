@@ -37,24 +37,28 @@ func (c Cluster) checkFacts(l *violation.List, path string, now time.Time) {
 
 // checkPrograms looks for secrets, and for names of buckets, in what runs on nodes.
 func (c Cluster) checkPrograms(l *violation.List, path string) {
-	arguments := func(at string, words []string) {
-		checkSecretArguments(l, at, words)
-		for i, a := range words {
-			checkBuckets(l, pathOf(at, i), a)
-		}
-	}
 	for i, step := range c.Steps {
-		at := pathOf(path+".steps", i)
-		requireNoSecret(l, !holdsSecret(step.Jar), at+".jar")
-		arguments(at+".args", step.Args)
-		properties := newSettings("", at+".properties", step.Properties)
-		checkSecretProperties(l, properties)
-		checkPropertyBuckets(l, properties)
+		step.checkProgram(l, pathOf(path+".steps", i))
 	}
 	for i, action := range c.BootstrapActions {
 		at := pathOf(path+".bootstrapActions", i)
 		requireNoSecret(l, !holdsSecret(action.Path), at+".path")
-		arguments(at+".args", action.Args)
+		checkArguments(l, at+".args", action.Args)
+	}
+}
+
+func (s Step) checkProgram(l *violation.List, at string) {
+	requireNoSecret(l, !holdsSecret(s.Jar), at+".jar")
+	checkArguments(l, at+".args", s.Args)
+	properties := newSettings("", at+".properties", s.Properties)
+	checkSecretProperties(l, properties)
+	checkPropertyBuckets(l, properties)
+}
+
+func checkArguments(l *violation.List, at string, words []string) {
+	checkSecretArguments(l, at, words)
+	for i, a := range words {
+		checkBuckets(l, pathOf(at, i), a)
 	}
 }
 

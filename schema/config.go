@@ -9,21 +9,22 @@ import (
 
 // Config is the whole configuration.
 type Config struct {
-	Region            string             `json:"region" required:"true" rule:"region"`
-	Ephemeral         bool               `json:"ephemeral"`
-	Tags              map[string]string  `json:"tags" rule:"tags"`
-	OperatorCIDRs     []string           `json:"operatorCidrs" rule:"operatorCidr"`
-	Network           Network            `json:"network"`
-	ControlNode       ControlNode        `json:"controlNode"`
-	Architectures     []string           `json:"architectures" rule:"nodeArch"`
-	Clusters          map[string]Cluster `json:"clusters" rule:"clusters"`
-	Budget            Budget             `json:"budget"`
-	BlockPublicAccess bool               `json:"blockPublicAccess"`
-	Retention         Retention          `json:"retention"`
-	Tracing           Tracing            `json:"tracing"`
-	Profiler          Profiler           `json:"profiler"`
-	AWSEndpoints      AWSEndpoints       `json:"awsEndpoints"`
-	Grafana           Grafana            `json:"grafana"`
+	Region            string              `json:"region" required:"true" rule:"region"`
+	Ephemeral         bool                `json:"ephemeral"`
+	Tags              map[string]string   `json:"tags" rule:"tags"`
+	OperatorCIDRs     []string            `json:"operatorCidrs" rule:"operatorCidr"`
+	Network           Network             `json:"network"`
+	ControlNode       ControlNode         `json:"controlNode"`
+	Architectures     []string            `json:"architectures" rule:"nodeArch"`
+	Clusters          map[string]Cluster  `json:"clusters" rule:"clusters"`
+	Schedules         map[string]Schedule `json:"schedules" rule:"schedules"`
+	Budget            Budget              `json:"budget"`
+	BlockPublicAccess bool                `json:"blockPublicAccess"`
+	Retention         Retention           `json:"retention"`
+	Tracing           Tracing             `json:"tracing"`
+	Profiler          Profiler            `json:"profiler"`
+	AWSEndpoints      AWSEndpoints        `json:"awsEndpoints"`
+	Grafana           Grafana             `json:"grafana"`
 
 	PermissionsBoundary string `json:"permissionsBoundary" rule:"boundary"`
 	IAMPath             string `json:"iamPath" rule:"iamPath"`
@@ -42,8 +43,9 @@ func (Config) Help() map[string]string {
 		"controlNode": "The EC2 instance that runs the telemetry servers.",
 		"architectures": "Processor architectures whose nodes find their artifacts in the data bucket: of the stack's clusters, and " +
 			"of others that use its bootstrap action. An edit replaces all clusters of the stack: they share that action.",
-		"clusters": "The EMR clusters by key, which is a part of their names. Without any, the platform observes clusters that others start.",
-		"budget":   "What the stack may cost. The preview prints an estimate with or without one.",
+		"clusters":  "The EMR clusters by key, which is a part of their names. Without any, the platform observes clusters that others start.",
+		"schedules": "Steps that start by the clock, by key. EventBridge Scheduler calls EMR; nothing of the platform has to run for it.",
+		"budget":    "What the stack may cost. The preview prints an estimate with or without one.",
 		"blockPublicAccess": "Make EMR refuse clusters with public security groups, on every port, in the whole account and region. " +
 			"Removing the key, or the stack, leaves the account as it is. False: the account's own setting is left alone.",
 		"retention":    "How long data is kept, in days.",
@@ -63,6 +65,7 @@ func (Config) Help() map[string]string {
 func Defaults() Config {
 	c := Config{
 		Tags: map[string]string{}, OperatorCIDRs: []string{}, Architectures: platform.Architectures(), Clusters: map[string]Cluster{},
+		Schedules: map[string]Schedule{},
 	}
 	c.Budget.SetDefaults()
 	c.Network.SetDefaults()
@@ -92,6 +95,7 @@ func (c Config) Check(l *violation.List) {
 	c.checkCertificate(l)
 	checkFields(l, "budget", c.Budget)
 	c.checkClusters(l)
+	c.checkSchedules(l)
 	c.checkCapacity(l)
 	c.checkAddresses(l)
 	c.Retention.Validate(l, "retention")

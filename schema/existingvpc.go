@@ -15,6 +15,7 @@ type NetworkUse struct {
 	Clusters bool // has EMR clusters
 	Tunnel   bool // is reached through Session Manager
 	Tools    bool // answers agents, with a role that the control node assumes
+	Lost     bool // reads the queue of schedules' runs that did not start
 	Copies   bool // fetches K3s, images and Grafana's plugin from copies that the configuration names
 }
 
@@ -22,6 +23,7 @@ type NetworkUse struct {
 func (c Config) NetworkUse() NetworkUse {
 	return NetworkUse{
 		Clusters: len(c.Clusters) > 0, Tunnel: c.ControlNode.Access == AccessTunnel, Tools: c.Profiler.Enabled,
+		Lost:   len(c.Schedules) > 0,
 		Copies: c.ControlNode.K3sURL != "" && c.ControlNode.RegistryMirror != "" && c.ControlNode.GrafanaPluginURL != "",
 	}
 }
@@ -108,7 +110,7 @@ func checkEndpoints(l *violation.List, at, id string, have []string, use Network
 	l.Require(len(needed) == 0, at, id, "must reach these services, as it has no default route, and the VPC no endpoint of them: "+
 		strings.Join(needed, ", "), "let the VPC's owner create the endpoints")
 	l.Warn(len(wanted) == 0, at, id, "has no default route, and the VPC no endpoint of these services, without which parts of the status "+
-		"page and of the dashboards stay empty, or the tools answer nothing: "+strings.Join(wanted, ", "),
+		"page and of the dashboards stay empty, the tools answer nothing, or no lost run of a schedule is told: "+strings.Join(wanted, ", "),
 		"let the VPC's owner create the endpoints")
 }
 
@@ -130,6 +132,9 @@ func neededServices(use NetworkUse, control bool) (needed, wanted []string) {
 	wanted = append(wanted, "elasticmapreduce", "monitoring")
 	if use.Tools {
 		wanted = append(wanted, "sts")
+	}
+	if use.Lost {
+		wanted = append(wanted, "sqs")
 	}
 	return needed, wanted
 }

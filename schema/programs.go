@@ -22,13 +22,13 @@ func loads() []string {
 // Programs returns the objects in S3 that the cluster runs, as s3:// URIs in order, each
 // once: the scripts of bootstrap actions, the jars of steps, and what their commands load.
 // Without them a bootstrap action ends the cluster, and a step fails, before any work.
-// Objects that access lets jobs read are left out.
-func (c Cluster) Programs() []string {
+// Objects that access lets jobs read are left out. scheduled are steps that schedules add.
+func (c Cluster) Programs(scheduled ...Step) []string {
 	var named []string
 	for _, b := range c.BootstrapActions {
 		named = append(named, b.Path)
 	}
-	for _, s := range c.Steps {
+	for _, s := range slices.Concat(c.Steps, scheduled) {
 		named = append(named, s.Jar)
 		for i, a := range s.Args {
 			loaded := i > 0 && slices.Contains(loads(), s.Args[i-1])

@@ -100,7 +100,7 @@ var rules = mergeRules(
 	globalRules(), budgetRules(), tenantRules(), identityRules(), sourceRules(),
 	tagRules(), networkRules(), controlNodeRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(),
 	launchRules(), configurationRules(), clusterAccessRules(), encryptionRules(), kerberosRules(), runtimeRoleRules(),
-	managedScalingRules(), autoScalingRules(), fleetRules(),
+	managedScalingRules(), autoScalingRules(), fleetRules(), scheduleRules(),
 	groupRules(), volumeRules(), retentionRules(), endpointRules(), accessRules(), certificateRules(), tracingRules(), profilerRules(),
 )
 

@@ -66,10 +66,14 @@ func TestRuleTextsStateTheirBounds(t *testing.T) {
 			[]any{"boundary", "arn:aws:iam::123456789012:role/boundary", "arn:aws:iam::1234:policy/boundary"}},
 		"iamPath": {[]any{"", "/team/", "/a/b/", "/" + strings.Repeat("a", 510) + "/"},
 			[]any{"/", "team/", "/team", "//", "/a b/", "/*/", "/aws-service-role/x/", "/" + strings.Repeat("a", 511) + "/"}},
-		"arch":          {[]any{"amd64", "arm64"}, []any{"x86_64"}},
-		"comparison":    {[]any{"LESS_THAN", "GREATER_THAN_OR_EQUAL"}, []any{"LESS"}},
-		"traceProtocol": {[]any{"grpc", "http"}, []any{"udp"}},
-		"region":        {[]any{"us-east-1", "us-gov-west-1"}, []any{"us-east-1a", "moon", "us-east-10"}},
+		"timezone":        {[]any{"UTC", "Europe/Berlin", "America/Argentina/Ushuaia"}, []any{"", "Local", "CET+1", "berlin"}},
+		"scheduleTime":    {[]any{"", "2027-01-31T06:00:00Z", "2027-01-31T06:00:00+01:00"}, []any{"2027-01-31", "06:00"}},
+		"scheduleRetries": {[]any{0, 185}, []any{-1, 186}},
+		"scheduleAge":     {[]any{1, 1440}, []any{0, 1441}},
+		"arch":            {[]any{"amd64", "arm64"}, []any{"x86_64"}},
+		"comparison":      {[]any{"LESS_THAN", "GREATER_THAN_OR_EQUAL"}, []any{"LESS"}},
+		"traceProtocol":   {[]any{"grpc", "http"}, []any{"udp"}},
+		"region":          {[]any{"us-east-1", "us-gov-west-1"}, []any{"us-east-1a", "moon", "us-east-10"}},
 	} {
 		r, ok := schema.RuleNamed(name)
 		require.True(t, ok, name)

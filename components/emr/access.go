@@ -51,8 +51,8 @@ func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.State
 
 // programStatements let nodes fetch what the cluster runs from where its configuration
 // says.
-func programStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.Statement {
-	programs := c.Programs()
+func programStatements(a iampolicy.Account, c schema.Cluster, scheduled []schema.Step) []iampolicy.Statement {
+	programs := c.Programs(scheduled...)
 	if len(programs) == 0 {
 		return nil
 	}

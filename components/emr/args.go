@@ -18,6 +18,8 @@ type Args struct {
 	// HistoryReadable lets the nodes, and so the jobs, read the profiler's tables of all clusters.
 	HistoryReadable bool
 
+	Scheduled []schema.Step // that schedules add: nodes may read their programs
+
 	SamplingRatio string // of the jobs' traces, platform.SparkSamplingRatio; "" = they have none
 
 	Identity   schema.Identity // of the roles and the instance profile

@@ -110,10 +110,11 @@ func (g generator) text(name string, r schema.Rule) string {
 		"tunnelEnd": func() string {
 			return g.oneOf("https://127.0.0.1:6443", "https://localhost:1", "https://127.0.0.1:65535")
 		},
-		"price":         func() string { return fmt.Sprintf("%d.%0*d", g.between(0, 999), g.between(1, 5), g.IntN(10)) },
-		"groupPrice":    func() string { return fmt.Sprintf("0.%d", g.between(1, 9)) }, // presets have onDemand
-		"preset":        func() string { return "" },                                   // each has a test of its own
-		"budgetAction":  func() string { return "warn" },
+		"price":        func() string { return fmt.Sprintf("%d.%0*d", g.between(0, 999), g.between(1, 5), g.IntN(10)) },
+		"groupPrice":   func() string { return fmt.Sprintf("0.%d", g.between(1, 9)) }, // presets have onDemand
+		"preset":       func() string { return "" },                                   // each has a test of its own
+		"budgetAction": func() string { return "warn" },
+		"timezone":     func() string { return g.oneOf("UTC", "Asia/Tokyo") }, "scheduleTime": func() string { return "" },
 		"traceEndpoint": func() string { return "" }, "caCertificates": func() string { return "" }, // tracing sets them
 		"origin": func() string {
 			return g.oneOf("http://", "https://") + g.oneOf("s3.example.org", "10.0.0.2", "[2001:db8::1]") + g.oneOf("", ":7070")

@@ -108,30 +108,11 @@ func environment(key string) runjobflow.Environment {
 // plain returns the members of an input that are set, as its JSON has them.
 func plain(t *testing.T, input any) map[string]any {
 	t.Helper()
-	text, err := json.Marshal(input)
+	text, err := runjobflow.Members(input)
 	require.NoError(t, err)
 	var out map[string]any
-	require.NoError(t, json.Unmarshal(text, &out))
-	return prune(out).(map[string]any)
-}
-
-// prune removes what Go's types hold without a value, and empty lists.
-func prune(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			if list, is := e.([]any); is && len(list) == 0 || e == nil || e == "" && k != "Value" && k != "Description" {
-				delete(v, k)
-				continue
-			}
-			v[k] = prune(e)
-		}
-	case []any:
-		for i := range v {
-			v[i] = prune(v[i])
-		}
-	}
-	return v
+	require.NoError(t, json.Unmarshal([]byte(text), &out))
+	return out
 }
 
 // withoutEnvironment removes what names resources around the cluster, and sorts groups and

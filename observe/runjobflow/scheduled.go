@@ -1,0 +1,63 @@
+package runjobflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// ScheduledSteps renders the input of AddJobFlowSteps as a target of EventBridge Scheduler has it:
+// JSON with the API's own member names. The scheduled time is in each step's name.
+func ScheduledSteps(clusterID string, list []schema.Step) (string, error) {
+	in := &emr.AddJobFlowStepsInput{JobFlowId: aws.String(clusterID), Steps: steps(list)}
+	for i, s := range list {
+		in.Steps[i].Name = aws.String(platform.ScheduledStep(s.Name, platform.ScheduledTime))
+	}
+	return Members(in)
+}
+
+// Members renders an input of EMR's API as JSON without the members that are not set. Angle brackets stay
+// as they are: EventBridge Scheduler looks for them.
+func Members(input any) (string, error) {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return "", fmt.Errorf("render input: %w", err)
+	}
+	var plain any
+	if err := json.Unmarshal(text, &plain); err != nil {
+		return "", fmt.Errorf("render input: %w", err)
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(prune(plain)); err != nil {
+		return "", fmt.Errorf("render input: %w", err)
+	}
+	return string(bytes.TrimSpace(out.Bytes())), nil
+}
+
+// prune removes what Go's types hold without a value, and empty lists. An empty Value of a property is a
+// value, and so is the description of a rule.
+func prune(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if list, is := e.([]any); is && len(list) == 0 || e == nil || e == "" && k != "Value" && k != "Description" {
+				delete(v, k)
+				continue
+			}
+			v[k] = prune(e)
+		}
+	case []any:
+		for i := range v {
+			v[i] = prune(v[i])
+		}
+	}
+	return v
+}
