@@ -58,6 +58,7 @@ const (
 	ServiceHDFS          = "hdfs"
 	ServiceStep          = "emr-step"      // step logs, and the span of a submitted step
 	ServiceCluster       = "emr-cluster"   // what EMR says of a cluster
+	ServiceSchedules     = "emr-schedules" // what EventBridge Scheduler did not start
 	ServiceBootstrap     = "emr-bootstrap" // bootstrap action logs
 	ServiceContainer     = "yarn-container"
 	ServiceSparkDaemon   = "spark-daemon" // history server and other Spark daemons

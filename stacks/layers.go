@@ -9,6 +9,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/components/grafana"
 	"github.com/emr-observatory/emr-observatory/components/network"
+	"github.com/emr-observatory/emr-observatory/components/schedules"
 	"github.com/emr-observatory/emr-observatory/components/storage"
 	"github.com/emr-observatory/emr-observatory/components/telemetry"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
@@ -23,6 +24,7 @@ const (
 	nameControl   = platform.ControlComponent
 	nameTelemetry = "telemetry"
 	nameEMR       = platform.ClusterComponent
+	nameSchedules = "schedules"
 	nameWorkloads = "workloads"
 	nameGrafana   = "grafana"
 )
@@ -76,6 +78,20 @@ func (f foundation) newClusters(ctx *pulumi.Context, s spec, p baseProviders) (m
 	return clusters, nil
 }
 
+// newSchedules builds what starts steps by the clock; nil without schedules.
+func (f foundation) newSchedules(ctx *pulumi.Context, s spec, clusters map[string]*emr.Cluster, p baseProviders) (
+	*schedules.Schedules, error,
+) {
+	if len(s.cfg.Schedules) == 0 {
+		return nil, nil
+	}
+	out, err := schedules.New(ctx, nameSchedules, s.schedulesArgs(clusters, f.control), pulumi.Providers(p.aws))
+	if err != nil {
+		return nil, fmt.Errorf("build schedules: %w", err)
+	}
+	return out, nil
+}
+
 // services run on the control node.
 type services struct {
 	workloads *workloads.Workloads
@@ -84,13 +100,13 @@ type services struct {
 
 // newServices creates the workloads and Grafana's content. Both are deleted with
 // the control node: on destroy their APIs no longer exist.
-func (f foundation) newServices(ctx *pulumi.Context, s spec, p baseProviders) (services, error) {
+func (f foundation) newServices(ctx *pulumi.Context, s spec, p baseProviders, lostRunsURL pulumi.StringInput) (services, error) {
 	var out services
 	k8s, err := newKubernetes(ctx, f.control.Kubeconfig, f.control.DataVolumeID)
 	if err != nil {
 		return out, err
 	}
-	out.workloads, err = workloads.New(ctx, nameWorkloads, s.workloadsArgs(f.storage, f.control, f.telemetry),
+	out.workloads, err = workloads.New(ctx, nameWorkloads, s.workloadsArgs(f.storage, f.control, f.telemetry, lostRunsURL),
 		pulumi.Providers(k8s, p.random, p.tls), pulumi.DeletedWith(f.control))
 	if err != nil {
 		return out, fmt.Errorf("build workloads: %w", err)

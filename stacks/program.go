@@ -2,11 +2,13 @@ package stacks
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/components/emr"
+	"github.com/emr-observatory/emr-observatory/components/schedules"
 	"github.com/emr-observatory/emr-observatory/cost"
 	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -37,6 +39,11 @@ func run(ctx *pulumi.Context, root string, build artifacts.Build) error {
 	if err := ctx.Log.Info(cost.Of(cfg).Text(), nil); err != nil {
 		return fmt.Errorf("print what the stack costs: %w", err)
 	}
+	if text := schedulesText(cfg, time.Now()); text != "" {
+		if err := ctx.Log.Info(text, nil); err != nil {
+			return fmt.Errorf("print when schedules start: %w", err)
+		}
+	}
 	materials, err := LoadMaterials(root, cfg, build)
 	if err != nil {
 		return fmt.Errorf("load materials: %w", err)
@@ -58,11 +65,11 @@ func requireCLI(ctx *pulumi.Context) error {
 // Build registers the platform described by cfg from the given materials and
 // exports the contract of package outputs.
 func Build(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
-	a, err := buildOnAWS(ctx, spec{cfg: cfg, materials: materials})
+	a, err := buildOnAWS(ctx, newSpec(cfg, materials))
 	if err != nil {
 		return err
 	}
-	services, err := a.newServices(ctx, a.spec, a.providers)
+	services, err := a.newServices(ctx, a.spec, a.providers, a.scheduleValues().LostRunsQueueURL)
 	if err != nil {
 		return err
 	}
@@ -73,7 +80,7 @@ func Build(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
 // BuildOnAWS registers the AWS resources only, without the services that run on the
 // control node, and exports nothing.
 func BuildOnAWS(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
-	_, err := buildOnAWS(ctx, spec{cfg: cfg, materials: materials})
+	_, err := buildOnAWS(ctx, newSpec(cfg, materials))
 	return err
 }
 
@@ -83,6 +90,7 @@ type onAWS struct {
 	spec      spec
 	providers baseProviders
 	clusters  map[string]*emr.Cluster // by key
+	schedules *schedules.Schedules    // nil without any
 }
 
 func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
@@ -101,7 +109,11 @@ func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
 	if err != nil {
 		return onAWS{}, err
 	}
-	return onAWS{foundation: f, spec: s, providers: providers, clusters: clusters}, nil
+	started, err := f.newSchedules(ctx, s, clusters, providers)
+	if err != nil {
+		return onAWS{}, err
+	}
+	return onAWS{foundation: f, spec: s, providers: providers, clusters: clusters, schedules: started}, nil
 }
 
 // costs returns an estimate as the stack's output has it.
@@ -127,6 +139,7 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		ControlPrivateIP:  a.control.PrivateIP,
 		ControlPublicIP:   a.control.PublicIP,
 		Clusters:          a.clusterValues(ctx.Stack()),
+		Schedules:         a.scheduleValues(),
 		Cost:              costs(cost.Of(a.spec.cfg)),
 		Observe:           a.observeValues(ctx.Stack()),
 		GrafanaURL:        s.workloads.GrafanaURL,
@@ -156,6 +169,14 @@ func (a onAWS) clusterValues(stack string) map[string]outputs.ClusterValues {
 		}
 	}
 	return values
+}
+
+// scheduleValues are empty without schedules.
+func (a onAWS) scheduleValues() outputs.ScheduleValues {
+	if a.schedules == nil {
+		return outputs.ScheduleValues{GroupName: pulumi.String(""), LostRunsQueueURL: pulumi.String("")}
+	}
+	return outputs.ScheduleValues{GroupName: a.schedules.GroupName, LostRunsQueueURL: a.schedules.QueueURL}
 }
 
 // observeValues are what a cluster of others needs: what the stack's own clusters have.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/components/grafana"
 	"github.com/emr-observatory/emr-observatory/components/network"
+	"github.com/emr-observatory/emr-observatory/components/schedules"
 	"github.com/emr-observatory/emr-observatory/components/storage"
 	"github.com/emr-observatory/emr-observatory/components/telemetry"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
@@ -23,6 +25,11 @@ import (
 type spec struct {
 	cfg       schema.Config
 	materials Materials
+	now       time.Time
+}
+
+func newSpec(cfg schema.Config, materials Materials) spec {
+	return spec{cfg: cfg, materials: materials, now: time.Now()}
 }
 
 // network sends the flow logs of a VPC that the stack creates to the log bucket.
@@ -140,6 +147,7 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 		Name:                    ClusterName(stack, key),
 		Cluster:                 s.cfg.Clusters[key].WithBids(s.cfg.Region),
 		SamplingRatio:           s.cfg.Tracing.Ratio(),
+		Scheduled:               s.cfg.ScheduledSteps(key),
 		HistoryReadable:         s.cfg.Profiler.ReadableByJobs,
 		Identity:                s.cfg.Identity(),
 		DNSServers:              s.cfg.Network.DNSServers,
@@ -156,8 +164,22 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 	}
 }
 
-func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry) *workloads.Args {
+func (s spec) schedulesArgs(clusters map[string]*emr.Cluster, control *controlnode.ControlNode) *schedules.Args {
+	args := &schedules.Args{
+		Region: s.cfg.Region, Schedules: s.cfg.Schedules, ClusterIDs: map[string]pulumi.StringInput{}, Identity: s.cfg.Identity(), Now: s.now,
+		ControlRoleName: control.RoleName,
+	}
+	for key, c := range clusters {
+		args.ClusterIDs[key] = c.ClusterID
+	}
+	return args
+}
+
+func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry,
+	lostRunsURL pulumi.StringInput) *workloads.Args {
 	return &workloads.Args{
+		Schedules:            s.cfg.Schedules,
+		LostRunsURL:          lostRunsURL,
 		Region:               pulumi.String(s.cfg.Region),
 		Bucket:               data.DataBucket,
 		S3Endpoint:           s.cfg.AWSEndpoints.S3,
@@ -227,7 +249,7 @@ func (s spec) validate(stack string) error {
 		s.storageArgs().Validate(),
 		s.controlArgs(n, data).Validate(),
 		s.telemetryArgs(data, control).Validate(),
-		s.workloadsArgs(data, control, t).Validate(),
+		s.workloadsArgs(data, control, t, pulumi.String("")).Validate(),
 		s.grafanaArgs(w).Validate(),
 	)...)
 }

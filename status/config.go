@@ -37,6 +37,9 @@ type Config struct {
 	// it reads every cluster's, or there is none.
 	HistoryTags map[string]string `json:"historyTags,omitempty"`
 
+	Schedules []ScheduleConfig `json:"schedules,omitempty"` // of the stack, in the order of their keys
+	LostRuns  string           `json:"lostRuns,omitempty"`  // URL of the queue of their runs that did not start
+
 	Dashboards []Link `json:"dashboards,omitempty"` // for the page
 	StepLinks  []Link `json:"stepLinks,omitempty"`  // for each step on the page
 }

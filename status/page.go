@@ -86,6 +86,9 @@ func (s Status) troubles() []string {
 	if h := s.History; h != nil && h.Last != nil && h.Last.Result == serve.Failed {
 		found = append(found, "the profiler's last run failed: "+h.Last.Error)
 	}
+	for _, schedule := range s.Schedules {
+		found = append(found, schedule.troubles()...)
+	}
 	for _, c := range s.Clusters {
 		if c.State == types.ClusterStateTerminatedWithErrors {
 			found = append(found, fmt.Sprintf("cluster %s (%s) ended with errors: %s", c.Name, c.ID, cmp.Or(c.Reason, "EMR gives no reason")))

@@ -24,7 +24,8 @@ type Status struct {
 	S3Paths       platform.S3Paths             `json:"s3Paths"`
 	Control       Control                      `json:"control"`
 	Clusters      []Cluster                    `json:"clusters"`
-	Steps         []Step                       `json:"steps"` // the last ones of these clusters, newest first
+	Steps         []Step                       `json:"steps"`     // the last ones of these clusters, newest first
+	Schedules     []Schedule                   `json:"schedules"` // what starts steps by the clock
 	Nodes         []Node                       `json:"nodes"`
 	Bootstrap     []Bootstrap                  `json:"bootstrap"`
 	Workloads     []Workload                   `json:"workloads"`
@@ -93,6 +94,8 @@ type Source struct {
 
 	Recorders []Recorder // of what EMR says
 
+	LostRuns func() []LostRun // of the stack's schedules; nil = none
+
 	Password string // of platform.StatusUser, with which the profiler is woken; "" = it is not
 }
 
@@ -107,7 +110,7 @@ func (s Source) Read(ctx context.Context) Status {
 	config := s.Config
 	read := Status{
 		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{}, Steps: []Step{},
-		Clusters: []Cluster{}, Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
+		Schedules: []Schedule{}, Clusters: []Cluster{}, Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
 	}
 	var requests sync.WaitGroup
 	var lock sync.Mutex
@@ -152,6 +155,7 @@ func (s Source) Read(ctx context.Context) Status {
 	for _, recorder := range s.Recorders {
 		read.Problems = append(read.Problems, recorder.Problems()...)
 	}
+	read.Schedules = s.schedules(read.Steps, time.Now())
 	slices.Sort(read.Problems) // both may fail alike
 	read.Problems = slices.Compact(read.Problems)
 	read.Bootstrap = bootstrapOutcomes(read.Nodes)

@@ -247,7 +247,7 @@ func TestLoadConfig(t *testing.T) {
 
 func TestSectionsListAllPartsButTheVersion(t *testing.T) {
 	require.Equal(t, []string{
-		"s3Paths", "control", "clusters", "steps", "nodes", "bootstrap", "workloads", "endpoints", "history", "problems",
+		"s3Paths", "control", "clusters", "steps", "schedules", "nodes", "bootstrap", "workloads", "endpoints", "history", "problems",
 	}, status.Sections())
 	_, err := status.Status{}.Section("schemaVersion")
 	require.ErrorIs(t, err, status.ErrSection)

@@ -68,6 +68,7 @@ const (
 	FactControlIP Fact = "controlIP" // the control node's private address
 
 	FactBootstrapHash Fact = "bootstrapHash" // of what the bootstrap action installs
+	FactLostRuns      Fact = "lostRuns"      // URL of the queue of runs that did not start; "" without schedules
 	FactToolsRoleARN  Fact = "toolsRoleArn"  // of the role that may read the lake only
 
 	// As operators reach them:
@@ -96,16 +97,17 @@ type Settings struct {
 	TempoRetention     time.Duration // whole hours
 	PyroscopeRetention time.Duration // whole hours
 
-	DataVolumeGiB int               // of the volume that holds all DataDirs
-	Stack         string            // Pulumi's
-	Tags          map[string]string // of every AWS resource of the stack
-	Dashboards    map[string]string // predefined ones of VictoriaMetrics' own UI: *.json -> content
-	Boards        []status.Link     // where they are, for the status page
-	ServerName    string            // in the certificates of servers that operators use; "" = each has its workload's name
-	StepLinks     []status.Link     // of each step on the status page
-	Tracing       schema.Tracing    // the zero value: no spans
-	Profiler      schema.Profiler   // what the profiler reads
-	GrafanaPlugin string            // URL of GrafanaLogsPlugin's zip file; "" = grafana.com has it
+	DataVolumeGiB int                        // of the volume that holds all DataDirs
+	Stack         string                     // Pulumi's
+	Tags          map[string]string          // of every AWS resource of the stack
+	Dashboards    map[string]string          // predefined ones of VictoriaMetrics' own UI: *.json -> content
+	Boards        []status.Link              // where they are, for the status page
+	ServerName    string                     // in the certificates of servers that operators use; "" = each has its workload's name
+	StepLinks     []status.Link              // of each step on the status page
+	Tracing       schema.Tracing             // the zero value: no spans
+	Profiler      schema.Profiler            // what the profiler reads
+	Schedules     map[string]schema.Schedule // of the stack, by key
+	GrafanaPlugin string                     // URL of GrafanaLogsPlugin's zip file; "" = grafana.com has it
 }
 
 // percentOf returns a share of a workload's memory limit in MiB. The servers' own

@@ -3,9 +3,12 @@ package workloadconfig
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -32,10 +35,11 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	return Config{
 		Args: args,
 		LateFiles: map[string]LateFile{StatusFile: {
-			Needs: []Fact{FactRegion, FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL, FactBootstrapHash},
+			Needs: []Fact{FactRegion, FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL, FactBootstrapHash, FactLostRuns},
 			Render: func(f map[Fact]string) (string, error) {
 				return renderStatus(s, status.Config{
 					Region: f[FactRegion], S3Paths: platform.NewS3Paths(f[FactBucket]), BootstrapHash: f[FactBootstrapHash],
+					LostRuns: f[FactLostRuns],
 					Control: status.Control{
 						PrivateIP: f[FactControlIP], OTLP: fmt.Sprintf("%s:%d", f[FactControlIP], platform.OTLPGRPC),
 						GrafanaURL: f[FactGrafanaURL], StatusURL: f[FactStatusURL],
@@ -55,6 +59,7 @@ func renderStatus(s Settings, config status.Config) (string, error) {
 	config.HistoryTags = s.Profiler.ClusterTags(s.Stack)
 	config.Stack, config.Endpoints = s.Stack, map[platform.Workload]status.Endpoint{}
 	config.Dashboards, config.StepLinks = s.Boards, s.StepLinks
+	config.Schedules = schedules(s.Schedules)
 	for _, w := range s.Workloads {
 		config.Endpoints[w.Name] = status.Endpoint{URL: w.URL(), ReadyURL: w.ReadyURL()}
 	}
@@ -66,4 +71,20 @@ func renderStatus(s Settings, config status.Config) (string, error) {
 		return "", fmt.Errorf("render %s: %w", StatusFile, err)
 	}
 	return string(out), nil
+}
+
+// schedules returns the stack's schedules in the order of their keys; nil without any.
+func schedules(byKey map[string]schema.Schedule) []status.ScheduleConfig {
+	var out []status.ScheduleConfig
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		s := byKey[key]
+		of := status.ScheduleConfig{
+			Key: key, Cluster: s.Cluster, Expression: s.Expression, Timezone: s.Timezone, Start: s.Start, End: s.End, Enabled: s.Enabled,
+		}
+		for _, step := range s.Steps {
+			of.Steps = append(of.Steps, step.Name)
+		}
+		out = append(out, of)
+	}
+	return out
 }

@@ -13,12 +13,14 @@ import (
 
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/internal/basicauth"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/clustertelemetry"
+	"github.com/emr-observatory/emr-observatory/status/scheduletelemetry"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
@@ -61,6 +63,9 @@ func serveCommand() *cobra.Command {
 				return fmt.Errorf("record clusters: %w", err)
 			}
 			source.Recorders = []status.Recorder{steps, clusters}
+			if err := f.recordSchedules(cmd.Context(), &source); err != nil {
+				return err
+			}
 			go steps.Run(cmd.Context())
 			go clusters.Run(cmd.Context())
 			return serve(cmd.Context(), newServer(address, certificate, status.Handler(source, password)))
@@ -114,6 +119,24 @@ func newEMR(ctx context.Context, region string) (*emr.Client, error) {
 		return nil, fmt.Errorf("configure the client of EMR: %w", err)
 	}
 	return emr.NewFromConfig(aws), nil
+}
+
+// recordSchedules reads the queue of runs that did not start, if the stack has schedules.
+func (f files) recordSchedules(ctx context.Context, source *status.Source) error {
+	if source.Config.LostRuns == "" {
+		return nil
+	}
+	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(source.Config.Region), awsconfig.WithRetryMaxAttempts(2))
+	if err != nil {
+		return fmt.Errorf("configure the client of SQS: %w", err)
+	}
+	schedules, err := scheduletelemetry.New(ctx, source.Config, sqs.NewFromConfig(aws), f.data)
+	if err != nil {
+		return fmt.Errorf("record schedules: %w", err)
+	}
+	source.Recorders, source.LostRuns = append(source.Recorders, schedules), schedules.Lost
+	go schedules.Run(ctx)
+	return nil
 }
 
 // client queries the workloads.

@@ -41,6 +41,9 @@ type Args struct {
 	ProfilerBinarySHA256 pulumi.StringInput // required with the profiler: its checksum, in hex
 	ToolsRoleARN         pulumi.StringInput // required with the profiler: of the role with which the tools read its tables
 
+	Schedules   map[string]schema.Schedule // of the stack, by key
+	LostRunsURL pulumi.StringInput         // required: of the queue of their runs that did not start; "" without schedules
+
 	TempoRetention     time.Duration // required, whole hours
 	PyroscopeRetention time.Duration // required, whole hours
 	MetricsRetention   time.Duration // required, whole days
@@ -108,6 +111,7 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		DataVolumeGiB: a.DataVolumeGiB,
 		Tracing:       a.Tracing,
 		Profiler:      a.Profiler,
+		Schedules:     a.Schedules,
 		Stack:         stack,
 		Tags:          platform.StackTags(stack), // the stack's AWS provider puts these on every resource
 		Dashboards:    predefined, Boards: statusLinks(dashboards.Links()), StepLinks: statusLinks(dashboards.StepLinks()),

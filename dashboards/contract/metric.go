@@ -36,6 +36,7 @@ const (
 	SourceSpark           Source = "spark plugin"
 	SourceSteps           Source = "control node, steps of EMR"
 	SourceClusters        Source = "control node, clusters of EMR"
+	SourceSchedules       Source = "control node, schedules of EventBridge"
 	SourceStores          Source = "control node's servers, /metrics"
 )
 
@@ -44,7 +45,7 @@ func Sources() []Source {
 	return []Source{
 		SourceBootstrap, SourceHost, SourceCollector, SourceResourceManager,
 		SourceNodeManager, SourceNameNode, SourceDataNode, SourceDaemons, SourceJVM, SourceS3A, SourceSpark, SourceSteps, SourceClusters,
-		SourceStores,
+		SourceSchedules, SourceStores,
 	}
 }
 
@@ -86,6 +87,8 @@ func SourceLabels(source Source) []string {
 		labels = append(platform.HostLabels(), platform.JVMLabels()...)
 	case SourceClusters:
 		labels = []platform.Label{platform.Cluster, platform.ServiceName}
+	case SourceSchedules:
+		labels = []platform.Label{platform.ServiceName}
 	case SourceStores:
 		labels = []platform.Label{platform.NodeRole, platform.HostName, platform.ServiceName}
 	}
@@ -100,7 +103,7 @@ func SourceLabels(source Source) []string {
 func Metrics() []Metric {
 	all := slices.Concat(bootstrapMetrics(), hostMetrics(), collectorMetrics(),
 		resourceManagerMetrics(), nodeManagerMetrics(), nameNodeMetrics(), dataNodeMetrics(),
-		daemonMetrics(), jvmMetrics(), s3aMetrics(), sparkMetrics(), stepMetrics(), clusterMetrics(), storeMetrics())
+		daemonMetrics(), jvmMetrics(), s3aMetrics(), sparkMetrics(), stepMetrics(), clusterMetrics(), scheduleMetrics(), storeMetrics())
 	order := Sources()
 	slices.SortStableFunc(all, func(a, b Metric) int {
 		if d := slices.Index(order, a.Source) - slices.Index(order, b.Source); d != 0 {

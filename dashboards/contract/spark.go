@@ -151,6 +151,15 @@ func stepMetrics() []Metric {
 	}
 }
 
+// scheduleMetrics returns what the control node reports of the stack's schedules.
+func scheduleMetrics() []Metric {
+	return []Metric{{
+		Name: platform.MetricLostRuns, Emitted: platform.EmittedLostRuns, Type: Counter, Unit: "{run}", Source: SourceSchedules, Since: EMR615,
+		Labels: []string{platform.LabelSchedule}, Help: "Runs of the stack's schedules that EventBridge Scheduler did not start.",
+		OnlyIf: "the stack has schedules",
+	}}
+}
+
 // clusterMetrics returns what the control node reports of the clusters that it observes.
 func clusterMetrics() []Metric {
 	return []Metric{{

@@ -52,6 +52,18 @@ func refusedKey(key, value, path string) edit {
 	return edit{keys: named(at, value), sets: []set{{at, value}}, engineError: "clusters.main." + path}
 }
 
+// scheduleKeys are the keys of a schedule, of which any makes the whole.
+func scheduleKeys() []string {
+	out := []string{"schedules"}
+	for _, key := range []string{
+		"expression", "timezone", "start", "end", "enabled", "cluster", "retries", "maxAgeMinutes", "steps", "steps.name",
+		"steps.actionOnFailure", "steps.jar", "steps.args", "steps.mainClass", "steps.properties",
+	} {
+		out = append(out, "schedules.nightly."+key)
+	}
+	return out
+}
+
 func clusterEdits() []edit {
 	// The bootstrap action lists the artifacts by architecture.
 	artifacts := effects{
@@ -63,6 +75,11 @@ func clusterEdits() []edit {
 		one("architectures", `["amd64"]`, artifacts, "emr-main-cluster"),
 		{keys: []string{"budget", "budget.monthlyUsd", "budget.action"}, sets: []set{{"budget", `{"monthlyUsd":5000,"action":"refuse"}`}},
 			effects: nothing},
+		{keys: scheduleKeys(), sets: []set{{"schedules", `{"nightly":{"expression":"cron(0 2 * * ? *)","cluster":"main",` +
+			`"steps":[{"name":"load","args":["spark-submit","s3://bucket/load.py"]}]}}`}},
+			// Nodes may read the step's program; the status page shows the schedule.
+			effects: effects{changes.Created: {"schedules-*"}, changes.Updated: {"emr-main-node", "workloads-status-config"},
+				changes.Restarted: {"workloads-status"}}},
 		one("blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
 		one("clusters", `{}`, effects{changes.Deleted: {"emr-main-*"}}, "emr-main-cluster"),
 	}

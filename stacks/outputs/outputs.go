@@ -18,6 +18,7 @@ const (
 	ControlPrivateIP  = "controlPrivateIp"
 	ControlPublicIP   = "controlPublicIp"
 	Clusters          = "clusters"
+	Schedules         = "schedules"
 	Cost              = "cost"
 	Observe           = "observe"
 	GrafanaURL        = "grafanaUrl"
@@ -54,6 +55,7 @@ type Outputs struct {
 	ControlPrivateIP  string             `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
 	ControlPublicIP   string             `json:"controlPublicIp" help:"Its Elastic IP; empty unless controlNode.access is public."`
 	Clusters          map[string]Cluster `json:"clusters" help:"The stack's EMR clusters, by their key in the configuration."`
+	Schedules         ScheduleSettings   `json:"schedules" optional:"true" help:"What starts steps by the clock."`
 	Cost              Costs              `json:"cost" optional:"true" help:"What the stack costs by the estimate of the preview."`
 	Observe           observe.Settings   `json:"observe" help:"What a cluster that others start needs so that the platform observes it."`
 	GrafanaURL        string             `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
@@ -62,6 +64,20 @@ type Outputs struct {
 	ToolsURL          string             `json:"toolsUrl" optional:"true" help:"The tools for agents (MCP); empty without the profiler."`
 	CACertificate     string             `json:"caCertificate" help:"PEM certificates that clients of Grafana, status and tools trust."`
 	Endpoints         map[string]string  `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
+}
+
+// ScheduleSettings say where the schedules are. Their next runs are on the status page: here they would
+// be those of the last update.
+type ScheduleSettings struct {
+	GroupName        string `json:"groupName" help:"EventBridge Scheduler's group of the schedules, which have the names of their keys; or empty."`
+	LostRunsQueueURL string `json:"lostRunsQueueUrl" help:"SQS queue of the runs that did not start; or empty."`
+}
+
+// ScheduleValues are ScheduleSettings while the program runs.
+type ScheduleValues struct{ GroupName, LostRunsQueueURL pulumi.StringInput }
+
+func (s ScheduleValues) object() pulumi.Map {
+	return pulumi.Map{"groupName": s.GroupName, "lostRunsQueueUrl": s.LostRunsQueueURL}
 }
 
 // Costs are estimates of what the stack costs; docs/reference/config.md says under budget
@@ -128,6 +144,7 @@ type Values struct {
 	VPCID                              pulumi.StringInput
 	SubnetIDs                          pulumi.StringArrayInput
 	Clusters                           map[string]ClusterValues
+	Schedules                          ScheduleValues
 	Cost                               Costs
 	Observe                            ObserveValues
 	GrafanaURL, StatusURL, ToolsURL    pulumi.StringInput
@@ -209,6 +226,7 @@ func Export(ctx *pulumi.Context, v Values) {
 		ControlPrivateIP:  v.ControlPrivateIP,
 		ControlPublicIP:   v.ControlPublicIP,
 		Clusters:          clusters,
+		Schedules:         v.Schedules.object(),
 		Cost:              v.Cost.object(),
 		Observe:           v.Observe.object(),
 		GrafanaURL:        v.GrafanaURL,

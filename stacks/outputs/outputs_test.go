@@ -26,7 +26,8 @@ func sampleOutputs() outputs.Outputs {
 		SchemaVersion: outputs.SchemaVersion, DataBucket: "bucket", S3Paths: platform.NewS3Paths("bucket"),
 		KMSKeyARN: "arn:aws:kms:us-east-1:123456789012:key/k", ControlInstanceID: "i-0123", ControlVolumeID: "vol-0123",
 		ControlPrivateIP: "10.0.0.5", ControlPublicIP: "203.0.113.9",
-		Network: outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}},
+		Network:   outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}},
+		Schedules: outputs.ScheduleSettings{GroupName: "schedules-group-1", LostRunsQueueURL: "https://sqs.us-east-1.amazonaws.com/1/lost"},
 		Cost: outputs.Costs{
 			Month: outputs.Amounts{Least: 1, Typical: 2.5, Most: 3}, Prices: []string{"a list of 2026-11-29"}, Unpriced: []string{},
 			Clusters: map[string]outputs.ClusterCost{"etl": {Hour: outputs.Amounts{Most: 0.25}, Month: outputs.Amounts{Typical: 7}}},
@@ -82,6 +83,9 @@ func values(o outputs.Outputs) outputs.Values {
 		VPCID: pulumi.String(o.Network.VPCID), SubnetIDs: pulumi.ToStringArray(o.Network.SubnetIDs),
 		ControlInstanceID: pulumi.String(o.ControlInstanceID), ControlVolumeID: pulumi.String(o.ControlVolumeID),
 		ControlPrivateIP: pulumi.String(o.ControlPrivateIP), ControlPublicIP: pulumi.String(o.ControlPublicIP),
+		Schedules: outputs.ScheduleValues{
+			GroupName: pulumi.String(o.Schedules.GroupName), LostRunsQueueURL: pulumi.String(o.Schedules.LostRunsQueueURL),
+		},
 		Cost:     o.Cost,
 		Clusters: clusters, Observe: outputs.ObserveValues{
 			SecurityGroupID: pulumi.String(o.Observe.SecurityGroupID), NodePolicyARN: pulumi.String(o.Observe.NodePolicyARN),
@@ -163,7 +167,7 @@ func TestReadReturnsExportedValues(t *testing.T) {
 func TestReadNamesWhatIsMissing(t *testing.T) {
 	whole := plain(t, sampleOutputs())
 	for key := range whole {
-		if key == outputs.ToolsURL || key == outputs.Cost {
+		if key == outputs.ToolsURL || key == outputs.Cost || key == outputs.Schedules {
 			continue // a stack of an earlier program lacks it
 		}
 		partial := plain(t, sampleOutputs())

@@ -196,8 +196,9 @@ func lakeSurroundings() []row {
 		{"It stays when it has no steps.", done, "", at{lakePreset, stayAsTheyAre}},
 		{"Five steps run at a time.", done, "", at{lakePreset, launched}},
 		{
-			"A Glue trigger submits steps each day at two o'clock.", open, noSchedule + " A Glue job would do nothing but call EMR.",
-			at{lakePreset, "docs/reference/presets.md#transient"},
+			"A Glue trigger submits steps each day at two o'clock.", corrected,
+			"EventBridge Scheduler does. A Glue job would do nothing but call EMR.",
+			at{"docs/guides/schedules.md", "components/schedules TestSchedulesCallEMR", "tests/cloud TestLife"},
 		},
 		{
 			"The trigger knows the cluster's id from an output.", done, "Any scheduler may.",
@@ -205,7 +206,7 @@ func lakeSurroundings() []row {
 		},
 		{
 			"What it submits is in a JSON file in S3.", open,
-			"Steps are in the configuration, and run when the cluster has started; `observatory submit` adds others. " + noSchedule,
+			"Steps are in the configuration, and run when the cluster has started; `observatory submit` and schedules add others. " + noStepFile,
 			at{configuration, "components/emr TestStepsCountOnlyWhenTheClusterIsCreated", "submit TestSubmitRunsAndReportsAStep"},
 		},
 	}

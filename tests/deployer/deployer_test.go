@@ -57,6 +57,8 @@ func record(t *testing.T) []*recorder.Recording {
 	return append(out, trial.Record(t, "dev", recorder.WithConfig(existing)), trial.Record(t, "dev", recorder.WithConfig(map[string]string{
 		platform.Project + ":region":   "us-east-1",
 		platform.Project + ":clusters": clusters,
+		platform.Project + ":schedules": `{"nightly":{"expression":"cron(0 2 * * ? *)","cluster":"main",` +
+			`"steps":[{"name":"load","args":["spark-submit","s3://bucket/load.py"]}]}}`,
 	})))
 }
 

@@ -117,7 +117,7 @@ func statements(rows []Row, names Names) []statement {
 		out = append(out, statement{
 			Sid: "PassRole", Effect: "Allow", Action: []string{"iam:PassRole"}, Resource: arns("arn:aws:iam::*:role/", "-*", names.Roles),
 			Condition: equals("iam:PassedToService", "application-autoscaling.amazonaws.com", "ec2.amazonaws.com",
-				"elasticmapreduce.amazonaws.com"),
+				"elasticmapreduce.amazonaws.com", "scheduler.amazonaws.com"),
 		})
 	}
 	if lists { // has no resource type

@@ -64,7 +64,7 @@ func actions(service, names string) []string {
 // HeadObject needs s3:GetObject, DeletePublicAccessBlock s3:PutBucketPublicAccessBlock.
 func Rows() []Row {
 	var rows []Row
-	for _, group := range [][]Row{functions(), network(), machines(), cluster(), identity(), encryption(), buckets()} {
+	for _, group := range [][]Row{functions(), network(), machines(), cluster(), schedules(), identity(), encryption(), buckets()} {
 		rows = append(rows, group...)
 	}
 	return rows
@@ -175,6 +175,17 @@ func cluster() []Row {
 			"AddInstanceFleet ListInstanceFleets ModifyInstanceFleet"),
 		row("aws:emr/managedScalingPolicy:ManagedScalingPolicy", "emr/managed_scaling_policy.go", emr,
 			"PutManagedScalingPolicy GetManagedScalingPolicy RemoveManagedScalingPolicy"),
+	}
+}
+
+func schedules() []Row {
+	return []Row{
+		row("aws:scheduler/schedule:Schedule", "scheduler/schedule.go", "scheduler", "CreateSchedule GetSchedule UpdateSchedule DeleteSchedule").
+			needs(authorization+"CreateSchedule", "iam", "PassRole"),
+		row("aws:scheduler/scheduleGroup:ScheduleGroup", "scheduler/schedule_group.go", "scheduler",
+			"CreateScheduleGroup GetScheduleGroup DeleteScheduleGroup ListTagsForResource TagResource UntagResource"),
+		row("aws:sqs/queue:Queue", "sqs/queue.go", "sqs",
+			"CreateQueue GetQueueAttributes SetQueueAttributes DeleteQueue ListQueueTags TagQueue UntagQueue"),
 	}
 }
 

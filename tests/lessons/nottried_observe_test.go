@@ -18,6 +18,13 @@ func observeNotTried() []notTried {
 				"observe/snippet TestAirflowParsesSnippet", "observe/snippet TestStepFunctionsParsesSnippet",
 				"observe/snippet TestShellParsesSnippet"},
 			"with a cluster of the tool's own: paste, start, then `observatory observe check CLUSTER --outputs outputs.json`",
+		}, {
+			"EventBridge Scheduler starts steps, and gives to a queue what EMR refuses.", noAccount,
+			"The local cloud's scheduler evaluates the same expressions, which are those of the User Guide's examples, and calls the local EMR " +
+				"API as the role, if trust and policy allow it.",
+			[]string{"schedule TestExamplesOfTheUserGuides", "components/schedules TestSchedulesCallEMR",
+				"localcloud/scheduler TestFailuresAreGivenToTheQueue", "tests/cloud TestLife"},
+			"a schedule `rate(1 minute)`: its step appears within two minutes; terminate its cluster, and the status page names the next run",
 		},
 	}
 }

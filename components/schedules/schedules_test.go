@@ -1,0 +1,154 @@
+package schedules_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/components/schedules"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+const scheduleType = "aws:scheduler/schedule:Schedule"
+
+func at(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text)
+	return t
+}
+
+// nightly is a schedule with every default.
+func nightly(change ...func(*schema.Schedule)) schema.Schedule {
+	var s schema.Schedule
+	s.SetDefaults()
+	var step schema.Step
+	step.SetDefaults()
+	step.Name, step.Args = "load", []string{"spark-submit", "s3://bucket/<load>.py"}
+	s.Expression, s.Cluster, s.Steps = "cron(0 2 * * ? *)", "lake", []schema.Step{step}
+	for _, f := range change {
+		f(&s)
+	}
+	return s
+}
+
+func run(t *testing.T, args *schedules.Args) (*recorder.Recording, error) {
+	t.Helper()
+	return recorder.Run(func(ctx *pulumi.Context) error {
+		p, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
+		if err != nil {
+			return err
+		}
+		_, err = schedules.New(ctx, "schedules", args, pulumi.Providers(p))
+		return err
+	}, recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
+		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com"}))
+}
+
+func validArgs(of map[string]schema.Schedule) *schedules.Args {
+	return &schedules.Args{
+		Region: "us-east-1", Schedules: of, ClusterIDs: map[string]pulumi.StringInput{"lake": pulumi.String("j-1"), "other": pulumi.String("j-2")},
+		Now: at("2027-01-01T00:00:00Z"), ControlRoleName: pulumi.String("control"),
+	}
+}
+
+func one(t *testing.T, rec *recorder.Recording, token, name string) map[string]any {
+	t.Helper()
+	for _, r := range rec.Resources {
+		if r.Type == token && r.Name == name {
+			return r.Inputs.Mappable()
+		}
+	}
+	require.Failf(t, "not registered", "%s %s", token, name)
+	return nil
+}
+
+func TestSchedulesCallEMR(t *testing.T) {
+	rec, err := run(t, validArgs(map[string]schema.Schedule{"nightly": nightly(), "weekly": nightly(func(s *schema.Schedule) {
+		s.Expression, s.Timezone, s.Retries, s.MaxAgeMinutes = "cron(0 6 ? * MON *)", "Europe/Berlin", 3, 5
+	})}))
+	require.NoError(t, err)
+	of := one(t, rec, scheduleType, "schedules-nightly")
+	require.Equal(t, "cron(0 2 * * ? *)", of["scheduleExpression"])
+	require.Equal(t, "UTC", of["scheduleExpressionTimezone"])
+	require.Equal(t, "ENABLED", of["state"])
+	require.Equal(t, map[string]any{"mode": "OFF"}, of["flexibleTimeWindow"])
+	require.NotContains(t, of, "startDate")
+	target, _ := of["target"].(map[string]any)
+	require.Equal(t, "arn:aws:scheduler:::aws-sdk:emr:addJobFlowSteps", target["arn"])
+	require.Equal(t, `{"JobFlowId":"j-1","Steps":[{"ActionOnFailure":"CONTINUE","HadoopJarStep":{"Args":["spark-submit","s3://bucket/<load>.py"],`+
+		`"Jar":"command-runner.jar"},"Name":"load (<aws.scheduler.scheduled-time>)"}]}`, target["input"])
+	require.Equal(t, map[string]any{"maximumRetryAttempts": 10.0, "maximumEventAgeInSeconds": 3600.0}, target["retryPolicy"])
+	weekly := one(t, rec, scheduleType, "schedules-weekly")
+	require.Equal(t, "Europe/Berlin", weekly["scheduleExpressionTimezone"])
+	target, _ = weekly["target"].(map[string]any)
+	require.Equal(t, map[string]any{"maximumRetryAttempts": 3.0, "maximumEventAgeInSeconds": 300.0}, target["retryPolicy"])
+	queue := one(t, rec, "aws:sqs/queue:Queue", "schedules-lost")
+	require.Equal(t, true, queue["sqsManagedSseEnabled"])
+	require.InDelta(t, 14*24*3600, queue["messageRetentionSeconds"], 0)
+}
+
+// The role adds steps to the clusters of the schedules, and to no other.
+func TestTheRoleDoesNothingElse(t *testing.T) {
+	rec, err := run(t, validArgs(map[string]schema.Schedule{"nightly": nightly()}))
+	require.NoError(t, err)
+	var policy, trust struct {
+		Statement []struct {
+			Action, Resource []string
+			Principal        struct{ Service []string }
+			Condition        map[string]map[string][]string
+		}
+	}
+	text, _ := one(t, rec, "aws:iam/rolePolicy:RolePolicy", "schedules-start")["policy"].(string)
+	require.NoError(t, json.Unmarshal([]byte(text), &policy))
+	require.Len(t, policy.Statement, 2)
+	require.Equal(t, []string{"elasticmapreduce:AddJobFlowSteps"}, policy.Statement[0].Action)
+	require.Equal(t, []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-1"}, policy.Statement[0].Resource)
+	require.Equal(t, []string{"sqs:SendMessage"}, policy.Statement[1].Action)
+	text, _ = one(t, rec, "aws:iam/role:Role", "schedules-start")["assumeRolePolicy"].(string)
+	require.NoError(t, json.Unmarshal([]byte(text), &trust))
+	require.Len(t, trust.Statement, 1)
+	require.Equal(t, []string{"scheduler.amazonaws.com"}, trust.Statement[0].Principal.Service)
+	require.Equal(t, []string{"123456789012"}, trust.Statement[0].Condition["StringEquals"]["aws:SourceAccount"])
+	require.Len(t, trust.Statement[0].Condition["StringEquals"]["aws:SourceArn"], 1)
+}
+
+// EventBridge refuses a start that has passed, in an update as well.
+func TestDatesThatHavePassed(t *testing.T) {
+	for name, c := range map[string]struct {
+		start, end         string
+		enabled            bool
+		wantStart, wantEnd any
+		state              string
+	}{
+		"to come": {"2027-02-01T01:00:00+01:00", "2027-03-01T00:00:00Z", true, "2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z", "ENABLED"},
+		"begun":   {"2026-12-01T00:00:00Z", "2027-03-01T00:00:00Z", true, nil, "2027-03-01T00:00:00Z", "ENABLED"},
+		"ended":   {"2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z", true, nil, nil, "DISABLED"},
+		"off":     {"", "", false, nil, nil, "DISABLED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, err := run(t, validArgs(map[string]schema.Schedule{"nightly": nightly(func(s *schema.Schedule) {
+				s.Start, s.End, s.Enabled = c.start, c.end, c.enabled
+			})}))
+			require.NoError(t, err)
+			of := one(t, rec, scheduleType, "schedules-nightly")
+			require.Equal(t, c.wantStart, of["startDate"])
+			require.Equal(t, c.wantEnd, of["endDate"])
+			require.Equal(t, c.state, of["state"])
+		})
+	}
+}
+
+func TestInvalidArgumentsRegisterNothing(t *testing.T) {
+	var none *schedules.Args
+	require.ErrorContains(t, none.Validate(), "arguments are nil")
+	rec, err := run(t, &schedules.Args{Schedules: map[string]schema.Schedule{"nightly": nightly()}})
+	for _, want := range []string{"schedules.region", "schedules.now", "schedules.clusterIds.lake", "schedules.controlRoleName"} {
+		require.ErrorContains(t, err, want)
+	}
+	require.NotNil(t, rec)
+	require.ErrorContains(t, (&schedules.Args{}).Validate(), "schedules.schedules: 0 must not be empty")
+}

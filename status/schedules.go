@@ -1,0 +1,159 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schedule"
+)
+
+// ScheduleConfig is a schedule of the stack.
+type ScheduleConfig struct {
+	Key        string   `json:"key"`
+	Cluster    string   `json:"cluster"` // key of the stack's cluster
+	Expression string   `json:"expression"`
+	Timezone   string   `json:"timezone"`
+	Start      string   `json:"start,omitempty"` // RFC 3339
+	End        string   `json:"end,omitempty"`
+	Enabled    bool     `json:"enabled"`
+	Steps      []string `json:"steps"` // names, to which each run adds its time
+}
+
+// Schedule is a schedule with its runs. The next run of a rate is not known: EventBridge counts from the update
+// that last changed the schedule.
+type Schedule struct {
+	Key        string        `json:"key"`
+	Cluster    string        `json:"cluster"` // key of the stack's cluster
+	Expression string        `json:"expression"`
+	Timezone   string        `json:"timezone"`
+	Enabled    bool          `json:"enabled"`
+	Next       *time.Time    `json:"next"`
+	Last       *ScheduledRun `json:"last"` // by the last steps of the clusters
+	Lost       []LostRun     `json:"lost"` // what did not start, the newest first
+}
+
+// ScheduledRun is a run that added its steps.
+type ScheduledRun struct {
+	Scheduled time.Time `json:"scheduled"`
+	State     string    `json:"state"`     // of the last of its steps
+	Delivered int       `json:"delivered"` // more than once if EventBridge did so
+}
+
+// LostRun is a run that did not start.
+type LostRun struct {
+	Schedule  string    `json:"schedule"` // key
+	Scheduled time.Time `json:"scheduled"`
+	Reason    string    `json:"reason"` // of the service that refused it
+}
+
+// shownLost is how many lost runs of a schedule the status has.
+const shownLost = 5
+
+// lostTroubles is how long a lost run is a trouble of the page.
+const lostTroubles = 24 * time.Hour
+
+// schedules returns the stack's schedules with their runs among these steps.
+func (s Source) schedules(steps []Step, now time.Time) []Schedule {
+	out := []Schedule{}
+	var lost []LostRun
+	if s.LostRuns != nil {
+		lost = s.LostRuns()
+	}
+	for _, c := range s.Config.Schedules {
+		of := Schedule{
+			Key: c.Key, Cluster: c.Cluster, Expression: c.Expression, Timezone: c.Timezone, Enabled: c.Enabled, Next: c.next(now),
+			Last: c.last(steps), Lost: []LostRun{},
+		}
+		for _, l := range lost {
+			if l.Schedule == c.Key {
+				of.Lost = append(of.Lost, l)
+			}
+		}
+		slices.SortFunc(of.Lost, func(a, b LostRun) int { return b.Scheduled.Compare(a.Scheduled) })
+		of.Lost = of.Lost[:min(len(of.Lost), shownLost)]
+		out = append(out, of)
+	}
+	return out
+}
+
+// next returns the next start after a time; nil if there is none, or nobody can say.
+func (c ScheduleConfig) next(now time.Time) *time.Time {
+	e, err := schedule.Parse(c.Expression)
+	if err != nil || !c.Enabled || e.Rate() {
+		return nil
+	}
+	zone, err := time.LoadLocation(c.Timezone)
+	if err != nil {
+		return nil
+	}
+	start, _ := time.Parse(time.RFC3339, c.Start)
+	end, _ := time.Parse(time.RFC3339, c.End)
+	next, found := schedule.Schedule{Expression: e, Zone: zone, Start: start, End: end}.Next(now)
+	if !found {
+		return nil
+	}
+	return &next
+}
+
+// last returns the last run among steps, nil for none.
+func (c ScheduleConfig) last(steps []Step) *ScheduledRun {
+	var found *ScheduledRun
+	delivered := map[string]int{} // by name of the step, of the last run
+	for _, step := range steps {  // the newest first
+		at, scheduled := c.scheduledAt(step.Name)
+		if !scheduled || found != nil && at.Before(found.Scheduled) {
+			continue
+		}
+		if found == nil || at.After(found.Scheduled) {
+			found, delivered = &ScheduledRun{Scheduled: at, State: string(step.State)}, map[string]int{}
+		}
+		delivered[step.Name]++
+		found.Delivered = max(found.Delivered, delivered[step.Name])
+	}
+	return found
+}
+
+// scheduledAt reads the time in the name of one of the schedule's steps.
+func (c ScheduleConfig) scheduledAt(name string) (time.Time, bool) {
+	for _, own := range c.Steps {
+		before, after, _ := strings.Cut(platform.ScheduledStep(own, "\x00"), "\x00")
+		rest, begins := strings.CutPrefix(name, before)
+		text, ends := strings.CutSuffix(rest, after)
+		if t, err := time.Parse(time.RFC3339, text); begins && ends && err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// NextLine says when the schedule starts next, in its time zone.
+func (s Schedule) NextLine() string {
+	switch {
+	case !s.Enabled:
+		return "not enabled"
+	case s.Next != nil:
+		return s.Next.Format("Mon 2006-01-02 15:04 MST")
+	case strings.HasPrefix(s.Expression, "rate("):
+		return s.Expression
+	default:
+		return "never again"
+	}
+}
+
+// troubles lists the schedule's runs of the last day that did not start, and a doubled one.
+func (s Schedule) troubles() []string {
+	var out []string
+	for _, l := range s.Lost {
+		if time.Since(l.Scheduled) < lostTroubles {
+			out = append(out, fmt.Sprintf("schedule %s did not start at %s: %s", s.Key, l.Scheduled.UTC().Format(time.RFC3339), l.Reason))
+		}
+	}
+	if s.Last != nil && s.Last.Delivered > 1 {
+		out = append(out, fmt.Sprintf("EventBridge delivered the run of schedule %s at %s %d times: its steps ran as often",
+			s.Key, s.Last.Scheduled.UTC().Format(time.RFC3339), s.Last.Delivered))
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package scheduletelemetry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+const (
+	keptFile = "schedules.json" // in the folder that outlives the process
+	keptFor  = 14 * 24 * time.Hour
+	keptRuns = 500
+	// reasonLength bounds what a service said, in characters.
+	reasonLength = 300
+)
+
+// kept is what the file has.
+type kept struct {
+	Begun time.Time        `json:"begun"`
+	Count map[string]int64 `json:"count"` // of runs that did not start, by schedule
+	Runs  []status.LostRun `json:"runs"`
+
+	path string
+}
+
+func load(folder string) (kept, error) {
+	k := kept{Begun: time.Now().UTC(), Count: map[string]int64{}}
+	if folder == "" {
+		return k, nil
+	}
+	k.path = filepath.Join(folder, keptFile)
+	text, err := os.ReadFile(k.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return k, nil
+	case err != nil:
+		return k, fmt.Errorf("read runs that did not start: %w", err)
+	}
+	if err := json.Unmarshal(text, &k); err != nil {
+		return k, fmt.Errorf("read runs that did not start from %s: %w; delete it", k.path, err)
+	}
+	return k, nil
+}
+
+// add keeps runs, each once: SQS may give a message twice.
+func (k *kept) add(runs []status.LostRun, now time.Time) error {
+	next := kept{Begun: k.Begun, Count: map[string]int64{}, path: k.path}
+	for key, n := range k.Count {
+		next.Count[key] = n
+	}
+	next.Runs = slices.DeleteFunc(slices.Clone(k.Runs), func(l status.LostRun) bool { return now.Sub(l.Scheduled) > keptFor })
+	for _, l := range runs {
+		same := func(other status.LostRun) bool {
+			return other.Schedule == l.Schedule && other.Scheduled.Equal(l.Scheduled)
+		}
+		if !slices.ContainsFunc(next.Runs, same) {
+			next.Runs = append(next.Runs, l)
+			next.Count[l.Schedule]++
+		}
+	}
+	next.Runs = next.Runs[max(len(next.Runs)-keptRuns, 0):]
+	if err := next.save(); err != nil {
+		return err
+	}
+	*k = next
+	return nil
+}
+
+func (k *kept) save() error {
+	if k.path == "" {
+		return nil
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return fmt.Errorf("keep runs that did not start: %w", err)
+	}
+	part := k.path + ".part"
+	if err := os.WriteFile(part, text, 0o600); err != nil {
+		return fmt.Errorf("keep runs that did not start: %w", err)
+	}
+	if err := os.Rename(part, k.path); err != nil {
+		return fmt.Errorf("keep runs that did not start: %w", err)
+	}
+	return nil
+}
+
+// keyOf returns the schedule's name at the end of its ARN, which is its key.
+func keyOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
+
+// reason is one line of what a service said.
+func reason(code, message string) string {
+	text := strings.Trim(code+": "+message, ": ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	if long := []rune(text); len(long) > reasonLength {
+		text = string(long[:reasonLength]) + "…"
+	}
+	if text == "" {
+		return "EventBridge gives no reason"
+	}
+	return text
+}

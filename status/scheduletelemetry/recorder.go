@@ -1,0 +1,149 @@
+// Package scheduletelemetry reads, on the control node, the queue of runs that EventBridge Scheduler did not
+// start, keeps them for the status page, and sends how many there were as a metric. A message is deleted
+// once it is kept.
+//
+// It does not start anything, and asks nobody about runs that did start: their steps report themselves.
+package scheduletelemetry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/recording"
+)
+
+// Queue is SQS, as far as it is read.
+type Queue interface {
+	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+}
+
+const (
+	batch   = 10 // messages of a call, the most that SQS gives
+	batches = 20 // of a round
+)
+
+// Recorder reads the queue.
+type Recorder struct {
+	*recording.Loop
+
+	queue  Queue
+	config status.Config
+	sender recording.Sender
+
+	mu   sync.Mutex
+	kept kept
+}
+
+// New returns a recorder of the configuration's queue. folder outlives the process; "" keeps nothing beyond it.
+func New(ctx context.Context, config status.Config, queue Queue, folder string) (*Recorder, error) {
+	sender, err := recording.NewSender(ctx, config, "schedules")
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorder{queue: queue, config: config, sender: sender}
+	if r.kept, err = load(folder); err != nil {
+		return nil, err
+	}
+	r.Loop = recording.New("schedules", r.record)
+	return r, nil
+}
+
+// Lost returns the runs that did not start.
+func (r *Recorder) Lost() []status.LostRun {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.kept.Runs)
+}
+
+// record reads the queue until it is empty, and sends the counts.
+func (r *Recorder) record(ctx context.Context, now time.Time) []error {
+	var errs []error
+	for range batches {
+		more, err := r.read(ctx, now)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if !more {
+			break
+		}
+	}
+	if err := r.send(ctx, now); err != nil {
+		errs = append(errs, err)
+	}
+	return errs
+}
+
+// read receives one batch, keeps it, and deletes it. It reports whether there may be more.
+func (r *Recorder) read(ctx context.Context, now time.Time) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, recording.ExportTimeout)
+	defer cancel()
+	received, err := r.queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: &r.config.LostRuns, MaxNumberOfMessages: batch, MessageAttributeNames: []string{"All"},
+	})
+	if err != nil {
+		return false, fmt.Errorf("read the queue of runs that did not start: %w", err)
+	}
+	if len(received.Messages) == 0 {
+		return false, nil
+	}
+	var runs []status.LostRun
+	for _, m := range received.Messages {
+		runs = append(runs, lostRun(m, now))
+	}
+	r.mu.Lock()
+	err = r.kept.add(runs, now)
+	r.mu.Unlock()
+	if err != nil {
+		return false, err // they come again
+	}
+	for _, m := range received.Messages {
+		if _, err := r.queue.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &r.config.LostRuns, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			return false, fmt.Errorf("delete a run that did not start from its queue: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// lostRun reads a dead-letter event (Scheduler User Guide, "Configuring a dead-letter queue").
+func lostRun(m types.Message, now time.Time) status.LostRun {
+	of := func(name string) string { return aws.ToString(m.MessageAttributes[name].StringValue) }
+	at, err := time.Parse(time.RFC3339, of("SCHEDULED_TIME"))
+	if err != nil {
+		at = now // better than none: the page sorts by it
+	}
+	return status.LostRun{Schedule: keyOf(of("SCHEDULE_ARN")), Scheduled: at.UTC(), Reason: reason(of("ERROR_CODE"), of("ERROR_MESSAGE"))}
+}
+
+// send sends how many runs of each schedule did not start since the first was kept.
+func (r *Recorder) send(ctx context.Context, now time.Time) error {
+	r.mu.Lock()
+	begun := r.kept.Begun
+	var points []metricdata.DataPoint[int64]
+	for _, s := range r.config.Schedules {
+		points = append(points, metricdata.DataPoint[int64]{
+			Attributes: attribute.NewSet(attribute.String(platform.LabelSchedule, s.Key)), StartTime: begun, Time: now, Value: r.kept.Count[s.Key],
+		})
+	}
+	r.mu.Unlock()
+	if len(points) == 0 {
+		return nil
+	}
+	of := resource.NewSchemaless(attribute.String(string(platform.ServiceName), platform.ServiceSchedules))
+	return r.sender.Send(ctx, "the runs that did not start", of, metricdata.Metrics{
+		Name: platform.EmittedLostRuns, Unit: "{run}",
+		Data: metricdata.Sum[int64]{DataPoints: points, Temporality: metricdata.CumulativeTemporality, IsMonotonic: true},
+	})
+}
