@@ -35,12 +35,12 @@ tasks = emr.list_instances(ClusterId=cluster, InstanceGroupTypes=["TASK"], Insta
 print(json.dumps([site[0]["yarn.node-labels.am.default-node-label-expression"]] + sorted(i["Market"] for i in tasks)))
 `
 
-// presetRuns brings up a cluster of a preset beside the stack's own, runs a job on it, whose
+// presetRuns brings up a cluster of a preset beside the stack's own, with a schedule, runs a job on it, whose
 // phases are told as any job's, and removes it.
 func presetRuns(t *testing.T, c *cloud) {
 	before := c.outputs(t)
 	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
-	c.up(t, append(edits, shrunkLake()...)...)
+	c.up(t, append(append(edits, shrunkLake()...), everyMinute)...)
 	stack := c.outputs(t)
 	require.Equal(t, before.Clusters["main"], stack.Clusters["main"])
 	lake := stack.Clusters["lake"]
@@ -55,6 +55,7 @@ func presetRuns(t *testing.T, c *cloud) {
 	require.Len(t, r.Phases, 1, log)
 	require.Positive(t, stack.Cost.Clusters["lake"].Hour.Typical)
 	c.requireEveryPartition(t, lake.ID)
+	c.scheduleRuns(t, lake.ID)
 
 	c.up(t, edits...)
 	require.Equal(t, before.Clusters, c.outputs(t).Clusters)
