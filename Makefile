@@ -117,7 +117,7 @@ test-times: ## Record the times of the last `make test`, which was whole, in doc
 # Each part takes at most an hour. tests/phases compares how long jobs take, and has the machine
 # for itself. tests/mutants rebuilds the program for each of its
 # faults, takes hours, and is run by itself.
-PARTS = './tests/cloud' './tests/phases' './tests/fuzz' './assets/...' './stacks/... ./tests/schema ./tests/kubernetes' \
+PARTS = './tests/cloud' './tests/phases' './tests/fuzz' './assets/...' './stacks/... ./tests/schema ./tests/kubernetes ./localcloud/hadoop' \
 	'./profiler/... ./localcloud/emr' './artifacts ./cmd/... ./internal/...'
 .PHONY: test-long
 test-long: ## Run the hour-long forms, part by part, or those of PACKAGES=…; records the commit of each green part
