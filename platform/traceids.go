@@ -13,6 +13,7 @@ type SpanKind string
 // The kinds.
 const (
 	SpanStep        SpanKind = "step"
+	SpanLostRun     SpanKind = "lost run" // of a schedule
 	SpanApplication SpanKind = "application"
 	SpanSQL         SpanKind = "sql"
 	SpanJob         SpanKind = "job"

@@ -141,9 +141,14 @@ func (c cron) onDate(date time.Time) bool {
 
 // nextOn returns the first time after another on one date.
 func (c cron) nextOn(date, after time.Time, zone *time.Location) (time.Time, bool) {
+	const change = 3 * time.Hour // more than a clock is put back
+	passed := shown(after.In(zone)).Add(-change)
 	for _, hour := range c.hours {
 		for _, minute := range c.minutes {
 			clock := date.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)
+			if clock.Before(passed) {
+				continue
+			}
 			if t, exists := instant(clock, zone); exists && t.After(after) {
 				return t, true
 			}

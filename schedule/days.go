@@ -47,7 +47,7 @@ func parseDaysOfMonth(text string) (func(time.Time) bool, error) {
 	return func(date time.Time) bool { return slices.Contains(days, date.Day()) }, nil
 }
 
-// parseDaysOfWeek reads values, ranges and increments, or L (Saturday), 6L (the month's last Friday) or
+// parseDaysOfWeek reads values and ranges, or L (Saturday), 6L (the month's last Friday) or
 // 3#2 (its second Tuesday).
 func parseDaysOfWeek(text string) (func(time.Time) bool, error) {
 	f := field{"day of week", 1, daysInWeek, weekdays()}
@@ -72,6 +72,9 @@ func parseDaysOfWeek(text string) (func(time.Time) bool, error) {
 			return nil, fmt.Errorf("%s %q: %w", f.name, text, err)
 		}
 		return func(date time.Time) bool { return weekday(date) == n && (date.Day()-1)/daysInWeek == k-1 }, nil
+	}
+	if strings.Contains(text, "/") {
+		return nil, fmt.Errorf("%s %q: must have no increment", f.name, text)
 	}
 	days, err := f.parse(text)
 	if err != nil {

@@ -6,5 +6,5 @@
 // schedules (at) are not supported. The package starts nothing and reads no clock.
 package schedule
 
-// Zones are those of this build, not those of the machine, which may have none.
+// The zones of this build are there for machines that have none.
 import _ "time/tzdata"

@@ -63,7 +63,7 @@ func parseRate(text string) (time.Duration, error) {
 	if !known {
 		return 0, fmt.Errorf("unit %q must be minutes, hours or days", fields[1])
 	}
-	const most = 1_000_000 // far below what a Duration holds
+	most := int(100 * 365 * day / unit) // a century: longer ones never start again
 	n, err := strconv.Atoi(fields[0])
 	if err != nil || n < 1 || n > most {
 		return 0, fmt.Errorf("value %q must be a whole number from 1 to %d", fields[0], most)
@@ -103,20 +103,22 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	return next, true
 }
 
-// Interval returns the shortest time between two of the next starts after a time, of which it looks
-// at most at count; 0 if there are fewer than two.
-func (s Schedule) Interval(after time.Time, count int) time.Duration {
-	var shortest time.Duration
-	last, found := s.Next(after)
-	for range count {
-		if !found {
-			break
+// LongestGap returns the longest time without a start between two times, by all the schedules together: from
+// the first time to the first start, between two starts, and from the last one to the second time. It is the
+// whole time if nothing starts.
+func LongestGap(schedules []Schedule, from, until time.Time) time.Duration {
+	var longest time.Duration
+	for at := from; ; {
+		next := until
+		for _, s := range schedules {
+			if t, found := s.Next(at); found && t.Before(next) {
+				next = t
+			}
 		}
-		var next time.Time
-		if next, found = s.Next(last); found && (shortest == 0 || next.Sub(last) < shortest) {
-			shortest = next.Sub(last)
+		longest = max(longest, next.Sub(at))
+		if !next.Before(until) {
+			return longest
 		}
-		last = next
+		at = next
 	}
-	return shortest
 }

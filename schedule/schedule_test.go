@@ -104,10 +104,7 @@ func TestRatesCountFromTheStart(t *testing.T) {
 	require.Equal(t, []string{"Thu 2026-01-01 07:30", "Thu 2026-01-01 12:30", "Thu 2026-01-01 17:30", "none"},
 		following(t, s, "2025-01-01 00:00", 4))
 	require.Equal(t, []string{"Thu 2026-01-01 12:30"}, following(t, s, "2026-01-01 07:30", 1))
-	require.Equal(t, 5*time.Hour, s.Interval(s.Start, 3))
-	require.Zero(t, s.Interval(s.End, 3))
 	daily := in(t, "cron(0 8,9 ? * MON *)", "UTC")
-	require.Equal(t, time.Hour, daily.Interval(time.Date(2026, 1, 5, 8, 30, 0, 0, time.UTC), 4))
 	daily.Start = time.Date(2026, 2, 2, 9, 0, 0, 0, time.UTC)
 	require.Equal(t, []string{"Mon 2026-02-02 09:00"}, following(t, daily, "2026-01-01 00:00", 1), "at the start itself, too")
 }
@@ -125,7 +122,9 @@ func TestRefusals(t *testing.T) {
 		"cron(0 2 ? * 3#6 *)":     `day of week "3#6": "6" after # must be 1 to 5, and the only entry`,
 		"cron(0 2 32W * ? *)":     `day of month "32W": "32" must be 1 to 31`,
 		"cron(0 2 ? * XL *)":      `day of week "XL": "X" must be 1 to 7, or SUN to SAT`,
-		"rate(0 minutes)":         `value "0" must be a whole number from 1 to 1000000`,
+		"rate(0 minutes)":         `value "0" must be a whole number from 1 to 52560000`,
+		"rate(200000 days)":       `value "200000" must be a whole number from 1 to 36500`,
+		"cron(0 2 ? * 2/2 *)":     `day of week "2/2": must have no increment`,
 		"rate(1 week)":            `unit "week" must be minutes, hours or days`,
 		"rate(5)":                 "rate(5) must have a value and a unit, as in rate(2 hours)",
 		"at(2026-11-20T13:00:00)": "at is a one-time schedule; use cron with the year",
@@ -134,6 +133,19 @@ func TestRefusals(t *testing.T) {
 		_, err := schedule.Parse(text)
 		require.EqualError(t, err, want, text)
 	}
+}
+
+// Nights and weekends count, and several schedules fill each other's gaps.
+func TestLongestGap(t *testing.T) {
+	monday := time.Date(2027, 1, 4, 0, 0, 0, 0, time.UTC)
+	week := monday.AddDate(0, 0, 7)
+	office := in(t, "cron(0/15 9-17 ? * MON-FRI *)", "UTC")
+	require.Equal(t, 54*time.Hour+15*time.Minute, schedule.LongestGap([]schedule.Schedule{office}, monday, week), "from Friday 17:45")
+	weekend := in(t, "cron(0 0/6 ? * SAT,SUN *)", "UTC")
+	require.Equal(t, 15*time.Hour+15*time.Minute, schedule.LongestGap([]schedule.Schedule{office, weekend}, monday, week), "a night")
+	require.Equal(t, 7*24*time.Hour, schedule.LongestGap(nil, monday, week))
+	every := in(t, "cron(* * * * ? *)", "America/New_York")
+	require.Equal(t, time.Minute, schedule.LongestGap([]schedule.Schedule{every}, monday, week))
 }
 
 // Next agrees with looking at every minute of the clock, around changes of the clock and without.

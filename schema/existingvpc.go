@@ -110,7 +110,7 @@ func checkEndpoints(l *violation.List, at, id string, have []string, use Network
 	l.Require(len(needed) == 0, at, id, "must reach these services, as it has no default route, and the VPC no endpoint of them: "+
 		strings.Join(needed, ", "), "let the VPC's owner create the endpoints")
 	l.Warn(len(wanted) == 0, at, id, "has no default route, and the VPC no endpoint of these services, without which parts of the status "+
-		"page and of the dashboards stay empty, the tools answer nothing, or no lost run of a schedule is told: "+strings.Join(wanted, ", "),
+		"page and of the dashboards stay empty, the tools answer nothing, or no lost run of a schedule is reported: "+strings.Join(wanted, ", "),
 		"let the VPC's owner create the endpoints")
 }
 

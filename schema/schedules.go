@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,11 +40,11 @@ func (Schedule) Help() map[string]string {
 		"expression": "When it starts: cron(minutes hours day-of-month month day-of-week year) or rate(value unit), as EventBridge Scheduler " +
 			"reads them.",
 		"timezone": "Time zone of a cron expression. A local time that a clock change skips is not run; one that it repeats is run once.",
-		"start":    "Time before which nothing starts. A rate counts from it; empty: from the update that creates the schedule.",
+		"start":    "Time before which nothing starts; of cron only. A rate starts with the update that last changed the schedule.",
 		"end":      "Time after which nothing starts. Empty: never.",
 		"enabled":  "False: nothing starts until it is true again.",
 		"cluster":  "Key of the stack's cluster that runs the steps. An edit that replaces the cluster changes the schedule with it.",
-		"steps": "The steps, as in clusters.*.steps. Each run adds them with its scheduled time in their names, so that a run that " +
+		"steps": "The steps, as in clusters.*.steps. Each run adds them with the schedule's key and time in their names, so that a run that " +
 			"EventBridge delivers twice is recognised.",
 		"retries":       "How often a call that EMR refuses for a passing reason is repeated.",
 		"maxAgeMinutes": "For how long it is repeated. After that the run is lost, and reported.",
@@ -65,7 +66,7 @@ func scheduleRules() map[string]Rule {
 		"scheduleTime": predicate(isTime, "a time with its offset such as 2027-01-31T06:00:00Z (RFC 3339)").optional().
 			with(", or empty", "remove it"),
 		"scheduleCluster": textOnly("must be the key of a cluster of this stack"),
-		"scheduleSteps":   textOnly(fmt.Sprintf("must be 1 to %d steps of at most %d KiB together", maxSteps, maxScheduleInput>>10)),
+		"scheduleSteps":   textOnly(fmt.Sprintf("must be 1 to %d steps, each of another name, of at most %d bytes together", maxSteps, maxScheduleInput)),
 		"scheduleRetries": intRange(0, maxScheduleRetries),
 		"scheduleAge":     intRange(1, maxScheduleMinutes).with(" minutes", ""),
 	}
@@ -95,9 +96,9 @@ func (c Config) ScheduledSteps(cluster string) []Step {
 	return out
 }
 
-// Times returns when the schedule starts. A rate without a start counts from created. The schedule is
-// valid.
-func (s Schedule) Times(created time.Time) (schedule.Schedule, error) {
+// Times returns when the schedule starts. A rate starts at updated, the last update of the schedule. The
+// schedule is valid.
+func (s Schedule) Times(updated time.Time) (schedule.Schedule, error) {
 	var out schedule.Schedule
 	var err error
 	if out.Expression, err = schedule.Parse(s.Expression); err != nil {
@@ -107,7 +108,7 @@ func (s Schedule) Times(created time.Time) (schedule.Schedule, error) {
 		return out, fmt.Errorf("read time zone: %w", err)
 	}
 	if out.Start = parsedTime(s.Start); out.Start.IsZero() && out.Expression.Rate() {
-		out.Start = created
+		out.Start = updated
 	}
 	out.End = parsedTime(s.End)
 	return out, nil
@@ -125,36 +126,43 @@ func (c Config) checkSchedules(l *violation.List) {
 		at := "schedules." + key
 		l.Require(rules["clusterKey"].Holds(key), at, key, rules["clusterKey"].Text, "rename the key")
 		c.Schedules[key].check(l, at)
-		c.checkScheduled(l, at, c.Schedules[key])
+		c.checkScheduled(l, key, at, c.Schedules[key])
 	}
 }
 
 func (s Schedule) check(l *violation.List, at string) {
 	checkFields(l, at, s)
-	_, err := schedule.Parse(s.Expression)
+	e, err := schedule.Parse(s.Expression)
 	if err != nil {
 		l.Require(false, at+".expression", s.Expression, rules["scheduleExpression"].Text+": "+err.Error(), "write e.g. cron(0 2 * * ? *)")
 	}
+	l.Require(err != nil || !e.Rate() || s.Start == "", at+".start", s.Start, "must be empty with a rate: EventBridge counts from the update "+
+		"that last changed the schedule", "remove it, or use cron")
 	start, end := parsedTime(s.Start), parsedTime(s.End)
 	l.Require(start.IsZero() || end.IsZero() || start.Before(end), at+".end", s.End, "must be after the start", "set a later end, or none")
 }
 
 // checkScheduled checks the steps as those of their cluster.
-func (c Config) checkScheduled(l *violation.List, at string, s Schedule) {
-	size := 0
+func (c Config) checkScheduled(l *violation.List, key, at string, s Schedule) {
+	room := platform.MaxScheduledName(key)
+	named := map[string]bool{}
 	for i, step := range s.Steps {
-		size += len(step.Name) + len(step.Jar) + len(step.MainClass)
-		for _, a := range step.Args {
-			size += len(a)
-		}
-		room := platform.MaxStepName - len(platform.ScheduledStep("", "2027-01-31T02:00:00Z"))
-		l.Require(len([]rune(step.Name)) <= room, fmt.Sprintf("%s.steps[%d].name", at, i), step.Name,
-			fmt.Sprintf("must be at most %d characters: the scheduled time follows it", room), "shorten it")
+		path := pathOf(at+".steps", i) + ".name"
+		l.Require(len([]rune(step.Name)) <= room, path, step.Name,
+			fmt.Sprintf("must be at most %d characters: the schedule's key and time follow it", room), "shorten it")
+		l.Require(!named[step.Name], path, step.Name, "must be the name of one step: two of a name are a run that was delivered twice", "rename one")
+		named[step.Name] = true
 	}
-	l.Require(len(s.Steps) > 0 && size <= maxScheduleInput/2, at+".steps", len(s.Steps), rules["scheduleSteps"].Text,
-		"name at least one, and read long arguments from a file")
+	text := rules["scheduleSteps"].Text
+	l.Require(len(s.Steps) > 0, at+".steps", len(s.Steps), text, "name at least one")
+	size := inputSize(s.Steps)
+	l.Require(size <= maxScheduleInput, at+".steps", size, text, "read long arguments from a file")
 	cluster, found := c.Clusters[s.Cluster]
-	l.Require(found, at+".cluster", s.Cluster, rules["scheduleCluster"].Text+": "+joinOr(c.ClusterKeys()), "name one of them, or declare it")
+	known := joinOr(c.ClusterKeys())
+	if known == "" {
+		known = "there is none"
+	}
+	l.Require(found, at+".cluster", s.Cluster, rules["scheduleCluster"].Text+": "+known, "name one, or declare it")
 	if !found {
 		return
 	}
@@ -169,4 +177,15 @@ func (c Config) checkScheduled(l *violation.List, at string, s Schedule) {
 	}
 	cluster.Steps = s.Steps
 	cluster.checkSteps(l, at+".steps")
+}
+
+// inputSize returns how many bytes the input of the call has, or a few more: its members are longer than the
+// keys of a step.
+func inputSize(steps []Step) int {
+	const more = 200 // of each step: names of members, the schedule's key and time
+	text, err := json.Marshal(steps)
+	if err != nil {
+		return 0 // only of values that JSON lacks, which no configuration holds
+	}
+	return len(text) + more*len(steps)
 }

@@ -65,7 +65,7 @@ func requireCLI(ctx *pulumi.Context) error {
 // Build registers the platform described by cfg from the given materials and
 // exports the contract of package outputs.
 func Build(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
-	a, err := buildOnAWS(ctx, newSpec(cfg, materials))
+	a, err := buildOnAWS(ctx, spec{cfg: cfg, materials: materials})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func Build(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
 // BuildOnAWS registers the AWS resources only, without the services that run on the
 // control node, and exports nothing.
 func BuildOnAWS(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
-	_, err := buildOnAWS(ctx, newSpec(cfg, materials))
+	_, err := buildOnAWS(ctx, spec{cfg: cfg, materials: materials})
 	return err
 }
 

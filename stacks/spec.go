@@ -25,11 +25,6 @@ import (
 type spec struct {
 	cfg       schema.Config
 	materials Materials
-	now       time.Time
-}
-
-func newSpec(cfg schema.Config, materials Materials) spec {
-	return spec{cfg: cfg, materials: materials, now: time.Now()}
 }
 
 // network sends the flow logs of a VPC that the stack creates to the log bucket.
@@ -166,7 +161,7 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 
 func (s spec) schedulesArgs(clusters map[string]*emr.Cluster, control *controlnode.ControlNode) *schedules.Args {
 	args := &schedules.Args{
-		Region: s.cfg.Region, Schedules: s.cfg.Schedules, ClusterIDs: map[string]pulumi.StringInput{}, Identity: s.cfg.Identity(), Now: s.now,
+		Region: s.cfg.Region, Schedules: s.cfg.Schedules, ClusterIDs: map[string]pulumi.StringInput{}, Identity: s.cfg.Identity(), Now: time.Now,
 		ControlRoleName: control.RoleName,
 	}
 	for key, c := range clusters {

@@ -87,7 +87,7 @@ func (s Status) troubles() []string {
 		found = append(found, "the profiler's last run failed: "+h.Last.Error)
 	}
 	for _, schedule := range s.Schedules {
-		found = append(found, schedule.troubles()...)
+		found = append(found, schedule.troubles(time.Now())...)
 	}
 	for _, c := range s.Clusters {
 		if c.State == types.ClusterStateTerminatedWithErrors {

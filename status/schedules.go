@@ -6,23 +6,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schedule"
 )
 
 // ScheduleConfig is a schedule of the stack.
 type ScheduleConfig struct {
-	Key        string   `json:"key"`
-	Cluster    string   `json:"cluster"` // key of the stack's cluster
-	Expression string   `json:"expression"`
-	Timezone   string   `json:"timezone"`
-	Start      string   `json:"start,omitempty"` // RFC 3339
-	End        string   `json:"end,omitempty"`
-	Enabled    bool     `json:"enabled"`
-	Steps      []string `json:"steps"` // names, to which each run adds its time
+	Key        string `json:"key"`
+	Cluster    string `json:"cluster"` // key of the stack's cluster
+	Expression string `json:"expression"`
+	Timezone   string `json:"timezone"`
+	Start      string `json:"start,omitempty"` // RFC 3339
+	End        string `json:"end,omitempty"`
+	Enabled    bool   `json:"enabled"`
 }
 
-// Schedule is a schedule with its runs. The next run of a rate is not known: EventBridge counts from the update
+// Schedule is a schedule with its runs. The next run of a rate is unknown: EventBridge counts from the update
 // that last changed the schedule.
 type Schedule struct {
 	Key        string        `json:"key"`
@@ -30,15 +31,16 @@ type Schedule struct {
 	Expression string        `json:"expression"`
 	Timezone   string        `json:"timezone"`
 	Enabled    bool          `json:"enabled"`
+	Ended      bool          `json:"ended"`
 	Next       *time.Time    `json:"next"`
-	Last       *ScheduledRun `json:"last"` // by the last steps of the clusters
+	Last       *ScheduledRun `json:"last"` // by the 50 newest steps of each cluster
 	Lost       []LostRun     `json:"lost"` // what did not start, the newest first
 }
 
 // ScheduledRun is a run that added its steps.
 type ScheduledRun struct {
 	Scheduled time.Time `json:"scheduled"`
-	State     string    `json:"state"`     // of the last of its steps
+	State     string    `json:"state"`     // COMPLETED if all its steps are, else that of one that is not
 	Delivered int       `json:"delivered"` // more than once if EventBridge did so
 }
 
@@ -47,12 +49,13 @@ type LostRun struct {
 	Schedule  string    `json:"schedule"` // key
 	Scheduled time.Time `json:"scheduled"`
 	Reason    string    `json:"reason"` // of the service that refused it
+	Told      time.Time `json:"told"`   // when the queue was read
 }
 
 // shownLost is how many lost runs of a schedule the status has.
 const shownLost = 5
 
-// lostTroubles is how long a lost run is a trouble of the page.
+// lostTroubles is how long a lost run is a trouble of the page, from when it was told.
 const lostTroubles = 24 * time.Hour
 
 // schedules returns the stack's schedules with their runs among these steps.
@@ -65,7 +68,7 @@ func (s Source) schedules(steps []Step, now time.Time) []Schedule {
 	for _, c := range s.Config.Schedules {
 		of := Schedule{
 			Key: c.Key, Cluster: c.Cluster, Expression: c.Expression, Timezone: c.Timezone, Enabled: c.Enabled, Next: c.next(now),
-			Last: c.last(steps), Lost: []LostRun{},
+			Ended: c.ended(now), Last: c.last(steps), Lost: []LostRun{},
 		}
 		for _, l := range lost {
 			if l.Schedule == c.Key {
@@ -77,6 +80,11 @@ func (s Source) schedules(steps []Step, now time.Time) []Schedule {
 		out = append(out, of)
 	}
 	return out
+}
+
+func (c ScheduleConfig) ended(now time.Time) bool {
+	end, err := time.Parse(time.RFC3339, c.End)
+	return err == nil && end.Before(now)
 }
 
 // next returns the next start after a time; nil if there is none, or nobody can say.
@@ -102,31 +110,33 @@ func (c ScheduleConfig) next(now time.Time) *time.Time {
 func (c ScheduleConfig) last(steps []Step) *ScheduledRun {
 	var found *ScheduledRun
 	delivered := map[string]int{} // by name of the step, of the last run
-	for _, step := range steps {  // the newest first
-		at, scheduled := c.scheduledAt(step.Name)
-		if !scheduled || found != nil && at.Before(found.Scheduled) {
+	for _, step := range steps {
+		_, key, at, scheduled := platform.ParseScheduledStep(step.Name)
+		if !scheduled || key != c.Key || found != nil && at.Before(found.Scheduled) {
 			continue
 		}
 		if found == nil || at.After(found.Scheduled) {
-			found, delivered = &ScheduledRun{Scheduled: at, State: string(step.State)}, map[string]int{}
+			found, delivered = &ScheduledRun{Scheduled: at, State: string(types.StepStateCompleted)}, map[string]int{}
 		}
 		delivered[step.Name]++
 		found.Delivered = max(found.Delivered, delivered[step.Name])
+		if stepRank(step.State) > stepRank(types.StepState(found.State)) {
+			found.State = string(step.State)
+		}
 	}
 	return found
 }
 
-// scheduledAt reads the time in the name of one of the schedule's steps.
-func (c ScheduleConfig) scheduledAt(name string) (time.Time, bool) {
-	for _, own := range c.Steps {
-		before, after, _ := strings.Cut(platform.ScheduledStep(own, "\x00"), "\x00")
-		rest, begins := strings.CutPrefix(name, before)
-		text, ends := strings.CutSuffix(rest, after)
-		if t, err := time.Parse(time.RFC3339, text); begins && ends && err == nil {
-			return t, true
-		}
+// stepRank orders states by how much they say of a run: one failed step outweighs those that still run.
+func stepRank(state types.StepState) int {
+	switch state {
+	case types.StepStateCompleted:
+		return 0
+	case types.StepStatePending, types.StepStateRunning:
+		return 1
+	default:
+		return 2
 	}
-	return time.Time{}, false
 }
 
 // NextLine says when the schedule starts next, in its time zone.
@@ -136,18 +146,18 @@ func (s Schedule) NextLine() string {
 		return "not enabled"
 	case s.Next != nil:
 		return s.Next.Format("Mon 2006-01-02 15:04 MST")
-	case strings.HasPrefix(s.Expression, "rate("):
+	case strings.HasPrefix(s.Expression, "rate(") && !s.Ended:
 		return s.Expression
 	default:
-		return "never again"
+		return "does not start again"
 	}
 }
 
-// troubles lists the schedule's runs of the last day that did not start, and a doubled one.
-func (s Schedule) troubles() []string {
+// troubles lists the schedule's runs that were lost, and told in the last day, and a doubled one.
+func (s Schedule) troubles(now time.Time) []string {
 	var out []string
 	for _, l := range s.Lost {
-		if time.Since(l.Scheduled) < lostTroubles {
+		if now.Sub(l.Told) < lostTroubles {
 			out = append(out, fmt.Sprintf("schedule %s did not start at %s: %s", s.Key, l.Scheduled.UTC().Format(time.RFC3339), l.Reason))
 		}
 	}

@@ -110,7 +110,7 @@ func (s Source) Read(ctx context.Context) Status {
 	config := s.Config
 	read := Status{
 		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{}, Steps: []Step{},
-		Schedules: []Schedule{}, Clusters: []Cluster{}, Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
+		Schedules: s.schedules(nil, time.Now()), Clusters: []Cluster{}, Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
 	}
 	var requests sync.WaitGroup
 	var lock sync.Mutex
@@ -136,10 +136,10 @@ func (s Source) Read(ctx context.Context) Status {
 		}
 		nodes, unlisted := s.withoutUnlisted(nodes)
 		clusters := s.clusters(nodes, time.Now())
-		steps, problems := s.readSteps(ctx, s.listed(clusters))
+		steps, schedules, problems := s.readSteps(ctx, s.listed(clusters))
 		lock.Lock()
 		defer lock.Unlock()
-		read.Nodes, read.Clusters, read.Steps = nodes, clusters, steps
+		read.Nodes, read.Clusters, read.Steps, read.Schedules = nodes, clusters, steps, schedules
 		read.Problems = append(read.Problems, slices.Concat(unlisted, problems)...)
 	})
 	requests.Go(func() {
@@ -155,7 +155,6 @@ func (s Source) Read(ctx context.Context) Status {
 	for _, recorder := range s.Recorders {
 		read.Problems = append(read.Problems, recorder.Problems()...)
 	}
-	read.Schedules = s.schedules(read.Steps, time.Now())
 	slices.Sort(read.Problems) // both may fail alike
 	read.Problems = slices.Compact(read.Problems)
 	read.Bootstrap = bootstrapOutcomes(read.Nodes)

@@ -173,7 +173,7 @@ func (r *StepReader) list(ctx context.Context, cluster string) ([]Step, error) {
 		return nil, fmt.Errorf("read steps of cluster %q: this is no id of an EMR cluster", cluster)
 	}
 	steps, _, err := r.List(ctx, &emr.ListStepsInput{ClusterId: aws.String(cluster)})
-	return steps[:min(len(steps), lastSteps)], err
+	return steps, err
 }
 
 // List returns a page of a cluster's steps, and the marker of the next one. Without a
@@ -239,12 +239,14 @@ func reasonOf(status types.StepStatus) string {
 	return strings.Join(slices.Compact(parts), ": ")
 }
 
-// readSteps returns the last steps of clusters, and what could not be read.
-func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step, problems []string) {
+// readSteps returns the last steps of clusters, the schedules with their runs among more of them, and what could
+// not be read.
+func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step, schedules []Schedule, problems []string) {
 	if s.Steps == nil || len(clusters) == 0 {
-		return []Step{}, nil
+		return []Step{}, s.schedules(nil, time.Now()), nil
 	}
 	steps, unread, errs := s.Steps.read(ctx, clusters)
+	schedules = s.schedules(steps, time.Now())
 	if unread > 0 {
 		problems = append(problems, fmt.Sprintf(
 			"steps of %d of the %d clusters are not read yet: a status asks EMR about those of %d; read it again",
@@ -264,5 +266,5 @@ func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step
 	for _, err := range errs {
 		problems = append(problems, err.Error())
 	}
-	return steps, problems
+	return steps, schedules, problems
 }

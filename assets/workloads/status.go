@@ -78,13 +78,9 @@ func schedules(byKey map[string]schema.Schedule) []status.ScheduleConfig {
 	var out []status.ScheduleConfig
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		s := byKey[key]
-		of := status.ScheduleConfig{
+		out = append(out, status.ScheduleConfig{
 			Key: key, Cluster: s.Cluster, Expression: s.Expression, Timezone: s.Timezone, Start: s.Start, End: s.End, Enabled: s.Enabled,
-		}
-		for _, step := range s.Steps {
-			of.Steps = append(of.Steps, step.Name)
-		}
-		out = append(out, of)
+		})
 	}
 	return out
 }

@@ -130,7 +130,7 @@ func (f files) recordSchedules(ctx context.Context, source *status.Source) error
 	if err != nil {
 		return fmt.Errorf("configure the client of SQS: %w", err)
 	}
-	schedules, err := scheduletelemetry.New(ctx, source.Config, sqs.NewFromConfig(aws), f.data)
+	schedules, err := scheduletelemetry.New(ctx, source.Config, sqs.NewFromConfig(aws), f.data, f.samplingRatio != "")
 	if err != nil {
 		return fmt.Errorf("record schedules: %w", err)
 	}

@@ -49,19 +49,22 @@ func (a *Args) servicePolicySize() int {
 type grant struct {
 	path  string
 	value any
-	clear func(*schema.Cluster)
+	clear func(*Args)
 }
 
 func (a *Args) grants() []grant {
 	access, roles := a.Access, a.RuntimeRoles
 	return []grant{
-		{"access.s3Read", len(access.S3Read), func(c *schema.Cluster) { c.Access.S3Read = nil }},
-		{"access.s3Write", len(access.S3Write), func(c *schema.Cluster) { c.Access.S3Write = nil }},
-		{"access.kmsKeys", len(access.KMSKeys), func(c *schema.Cluster) { c.Access.KMSKeys = nil }},
-		{"access.glueDatabases", len(access.GlueDatabases), func(c *schema.Cluster) { c.Access.GlueDatabases = nil }},
-		{"access.secrets", len(access.Secrets), func(c *schema.Cluster) { c.Access.Secrets = nil }},
-		{"runtimeRoles.arns", len(roles.ARNs), func(c *schema.Cluster) { c.RuntimeRoles.ARNs = nil }},
-		{"encryption.certificates", a.Encryption.Certificates, func(c *schema.Cluster) { c.Encryption.Certificates = "" }},
+		{a.path("access.s3Read"), len(access.S3Read), func(a *Args) { a.Access.S3Read = nil }},
+		{a.path("access.s3Write"), len(access.S3Write), func(a *Args) { a.Access.S3Write = nil }},
+		{a.path("access.kmsKeys"), len(access.KMSKeys), func(a *Args) { a.Access.KMSKeys = nil }},
+		{a.path("access.glueDatabases"), len(access.GlueDatabases), func(a *Args) { a.Access.GlueDatabases = nil }},
+		{a.path("access.secrets"), len(access.Secrets), func(a *Args) { a.Access.Secrets = nil }},
+		{a.path("runtimeRoles.arns"), len(roles.ARNs), func(a *Args) { a.RuntimeRoles.ARNs = nil }},
+		{a.path("encryption.certificates"), a.Encryption.Certificates, func(a *Args) { a.Encryption.Certificates = "" }},
+		{a.path("steps"), len(a.Steps), func(a *Args) { a.Steps = nil }},
+		{a.path("bootstrapActions"), len(a.BootstrapActions), func(a *Args) { a.BootstrapActions = nil }},
+		{"schedules", len(a.Scheduled), func(a *Args) { a.Scheduled = nil }},
 	}
 }
 
@@ -76,12 +79,12 @@ func (a *Args) checkPolicySize(l *violation.List) {
 	least := size
 	for _, g := range a.grants() {
 		without := *a
-		g.clear(&without.Cluster)
+		g.clear(&without)
 		if n := without.nodePolicySize(); n < least {
 			least, largest = n, g
 		}
 	}
-	l.Require(largest.path == "", a.path(largest.path), largest.value, fmt.Sprintf(
+	l.Require(largest.path == "", largest.path, largest.value, fmt.Sprintf(
 		"must leave the policy of the nodes %d characters, all that IAM takes of a role: it has %d, %d of them for this key",
 		platform.MaxRolePolicies, size, size-least),
 		"name fewer, such as prefixes that contain the others, or attach a managed policy to the node role, which the output clusters names")

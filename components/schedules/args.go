@@ -18,7 +18,7 @@ type Args struct {
 	Identity   schema.Identity               // of the role
 	// ControlRoleName is that of the control node's role, which reads the queue; required.
 	ControlRoleName pulumi.StringInput
-	Now             time.Time // required; what lies before it is left out of schedules
+	Now             func() time.Time // required, time.Now: dates that have passed are left out of schedules
 }
 
 // Validate reports every violation at once.
@@ -29,7 +29,7 @@ func (a *Args) Validate() error {
 	var l violation.List
 	schema.CheckRegion(&l, "schedules.region", a.Region)
 	l.Require(len(a.Schedules) > 0, "schedules.schedules", len(a.Schedules), "must not be empty", "create no component without schedules")
-	l.Require(!a.Now.IsZero(), "schedules.now", a.Now, "must be given", "pass time.Now()")
+	l.Require(a.Now != nil, "schedules.now", nil, "must be given", "pass time.Now")
 	l.Require(a.ControlRoleName != nil, "schedules.controlRoleName", nil, "must be given", "pass the output of the control node's component")
 	for key, s := range a.Schedules {
 		l.Require(a.ClusterIDs[s.Cluster] != nil, "schedules.clusterIds."+s.Cluster, nil, "must be given: the schedule "+key+" names it",

@@ -31,7 +31,6 @@ type Schedules struct {
 
 	GroupName pulumi.StringOutput `pulumi:"groupName"` // of the schedules, whose names are their keys
 	QueueURL  pulumi.StringOutput `pulumi:"queueUrl"`  // of what did not start
-	QueueARN  pulumi.StringOutput `pulumi:"queueArn"`
 }
 
 type builder struct {
@@ -73,7 +72,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 			return nil, err
 		}
 	}
-	s.GroupName, s.QueueURL, s.QueueARN = b.group.Name, b.queue.Url, b.queue.Arn
+	s.GroupName, s.QueueURL = b.group.Name, b.queue.Url
 	return s, b.RegisterOutputs()
 }
 
@@ -132,15 +131,14 @@ func (b *builder) clusterKeys() []string {
 }
 
 func (b *builder) createSchedule(key string, s schema.Schedule, role *iam.Role, policy pulumi.Resource) error {
-	input := output.Map(b.args.ClusterIDs[s.Cluster].ToStringOutput(), func(id string) (string, error) {
-		return runjobflow.ScheduledSteps(id, s.Steps)
-	})
-	start, end, enabled := dates(s, b.args.Now)
+	cluster := b.args.ClusterIDs[s.Cluster].ToStringOutput()
+	input := output.Map(cluster, func(id string) (string, error) { return runjobflow.ScheduledSteps(id, key, s.Steps) })
+	start, end, enabled := b.dates(cluster, s)
 	const minute = 60
 	args := &scheduler.ScheduleArgs{
 		Name: pulumi.String(key), GroupName: b.group.Name, Description: pulumi.String("Steps of the cluster " + s.Cluster),
 		ScheduleExpression: pulumi.String(s.Expression), ScheduleExpressionTimezone: pulumi.String(s.Timezone), StartDate: start, EndDate: end,
-		State:              pulumi.String(enabled),
+		State:              enabled,
 		FlexibleTimeWindow: scheduler.ScheduleFlexibleTimeWindowArgs{Mode: pulumi.String("OFF")},
 		Target: scheduler.ScheduleTargetArgs{
 			Arn: targetARN(b.Ctx, b.Parent), RoleArn: role.Arn, Input: input,
@@ -158,28 +156,53 @@ func (b *builder) createSchedule(key string, s schema.Schedule, role *iam.Role, 
 	return nil
 }
 
-// dates returns the dates of a schedule that EventBridge takes now, and its state. It refuses a start of more
-// than five minutes ago, in an update as well, so that a start that has passed is left out; a schedule that
-// has ended is disabled.
-func dates(s schema.Schedule, now time.Time) (start, end pulumi.StringPtrInput, state string) {
-	state = "ENABLED"
+// dates returns the dates and the state of a schedule as they are once the cluster is there, which may take longer
+// than EventBridge allows a start to lie in the past.
+func (b *builder) dates(cluster pulumi.StringOutput, s schema.Schedule) (start, end pulumi.StringPtrInput, state pulumi.StringInput) {
+	at := func(choose func(dated) *string) pulumi.StringPtrInput {
+		return output.Optional(cluster, func(string) *string { return choose(datesAt(s, b.args.Now())) })
+	}
+	if s.Start != "" { // else there is no such argument, now and later
+		start = at(func(d dated) *string { return d.start })
+	}
+	if s.End == "" {
+		return start, nil, pulumi.String(datesAt(s, b.args.Now()).state)
+	}
+	return start, at(func(d dated) *string { return d.end }), output.Map(cluster, func(string) (string, error) {
+		return datesAt(s, b.args.Now()).state, nil
+	})
+}
+
+// dated are the dates of a schedule, nil for none, and its state.
+type dated struct {
+	start, end *string
+	state      string
+}
+
+// datesAt returns what EventBridge takes at a time. It refuses a start of more than five minutes ago, in an update
+// as well, so that a start that has passed is left out; a schedule that has ended is disabled.
+func datesAt(s schema.Schedule, now time.Time) dated {
+	out := dated{state: "ENABLED"}
 	if !s.Enabled {
-		state = "DISABLED"
+		out.state = "DISABLED"
 	}
 	times, err := s.Times(now)
 	if err != nil {
-		return nil, nil, state // of no valid configuration
+		return out // of no valid configuration
 	}
-	utc := func(t time.Time) pulumi.StringPtrInput { return pulumi.String(t.UTC().Format(time.RFC3339)) }
+	utc := func(t time.Time) *string {
+		text := t.UTC().Format(time.RFC3339)
+		return &text
+	}
 	if s.Start != "" && times.Start.After(now) {
-		start = utc(times.Start)
+		out.start = utc(times.Start)
 	}
 	switch {
 	case times.End.IsZero():
 	case times.End.After(now):
-		end = utc(times.End)
+		out.end = utc(times.End)
 	default:
-		state = "DISABLED"
+		out.state = "DISABLED"
 	}
-	return start, end, state
+	return out
 }

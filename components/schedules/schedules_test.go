@@ -51,7 +51,7 @@ func run(t *testing.T, args *schedules.Args) (*recorder.Recording, error) {
 func validArgs(of map[string]schema.Schedule) *schedules.Args {
 	return &schedules.Args{
 		Region: "us-east-1", Schedules: of, ClusterIDs: map[string]pulumi.StringInput{"lake": pulumi.String("j-1"), "other": pulumi.String("j-2")},
-		Now: at("2027-01-01T00:00:00Z"), ControlRoleName: pulumi.String("control"),
+		Now: func() time.Time { return at("2027-01-01T00:00:00Z") }, ControlRoleName: pulumi.String("control"),
 	}
 }
 
@@ -64,6 +64,17 @@ func one(t *testing.T, rec *recorder.Recording, token, name string) map[string]a
 	}
 	require.Failf(t, "not registered", "%s %s", token, name)
 	return nil
+}
+
+func groupARN(t *testing.T, rec *recorder.Recording) string {
+	t.Helper()
+	for _, r := range rec.Resources {
+		if r.Type == "aws:scheduler/scheduleGroup:ScheduleGroup" {
+			return r.Outputs["arn"].StringValue()
+		}
+	}
+	require.Fail(t, "no group")
+	return ""
 }
 
 func TestSchedulesCallEMR(t *testing.T) {
@@ -80,7 +91,7 @@ func TestSchedulesCallEMR(t *testing.T) {
 	target, _ := of["target"].(map[string]any)
 	require.Equal(t, "arn:aws:scheduler:::aws-sdk:emr:addJobFlowSteps", target["arn"])
 	require.Equal(t, `{"JobFlowId":"j-1","Steps":[{"ActionOnFailure":"CONTINUE","HadoopJarStep":{"Args":["spark-submit","s3://bucket/<load>.py"],`+
-		`"Jar":"command-runner.jar"},"Name":"load (<aws.scheduler.scheduled-time>)"}]}`, target["input"])
+		`"Jar":"command-runner.jar"},"Name":"load (nightly <aws.scheduler.scheduled-time>)"}]}`, target["input"])
 	require.Equal(t, map[string]any{"maximumRetryAttempts": 10.0, "maximumEventAgeInSeconds": 3600.0}, target["retryPolicy"])
 	weekly := one(t, rec, scheduleType, "schedules-weekly")
 	require.Equal(t, "Europe/Berlin", weekly["scheduleExpressionTimezone"])
@@ -108,12 +119,21 @@ func TestTheRoleDoesNothingElse(t *testing.T) {
 	require.Equal(t, []string{"elasticmapreduce:AddJobFlowSteps"}, policy.Statement[0].Action)
 	require.Equal(t, []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-1"}, policy.Statement[0].Resource)
 	require.Equal(t, []string{"sqs:SendMessage"}, policy.Statement[1].Action)
+	sends := policy.Statement[1].Resource
+	require.Len(t, sends, 1)
 	text, _ = one(t, rec, "aws:iam/role:Role", "schedules-start")["assumeRolePolicy"].(string)
 	require.NoError(t, json.Unmarshal([]byte(text), &trust))
 	require.Len(t, trust.Statement, 1)
 	require.Equal(t, []string{"scheduler.amazonaws.com"}, trust.Statement[0].Principal.Service)
 	require.Equal(t, []string{"123456789012"}, trust.Statement[0].Condition["StringEquals"]["aws:SourceAccount"])
-	require.Len(t, trust.Statement[0].Condition["StringEquals"]["aws:SourceArn"], 1)
+	group, _ := one(t, rec, scheduleType, "schedules-nightly")["groupName"].(string)
+	require.NotEmpty(t, group)
+	require.Equal(t, []string{groupARN(t, rec)}, trust.Statement[0].Condition["StringEquals"]["aws:SourceArn"])
+	// The control node reads the queue, and does nothing else with it.
+	text, _ = one(t, rec, "aws:iam/rolePolicy:RolePolicy", "schedules-lost")["policy"].(string)
+	require.NoError(t, json.Unmarshal([]byte(text), &policy))
+	require.Equal(t, []string{"sqs:ReceiveMessage", "sqs:DeleteMessage"}, policy.Statement[0].Action)
+	require.Equal(t, sends, policy.Statement[0].Resource, "the queue to which the role sends")
 }
 
 // EventBridge refuses a start that has passed, in an update as well.

@@ -65,7 +65,7 @@ type SpanAttribute struct {
 func SpanAttributes() []SpanAttribute {
 	attributes := []SpanAttribute{
 		{Name: string(platform.ServiceName), Help: "Component that created the span: " + platform.ServiceStep + ", " +
-			platform.ServiceSparkDriver + " or " + platform.ServiceSparkExecutor + "."},
+			platform.ServiceSchedules + ", " + platform.ServiceSparkDriver + " or " + platform.ServiceSparkExecutor + "."},
 		{Name: string(platform.Cluster), Help: "EMR cluster of the step or application."},
 		{Name: string(platform.SparkAppID), Help: "Spark application; on a step's span the first that the step's log names."},
 		{Name: string(platform.SparkExecutorID), Help: "Executor that created the span, or " + platform.DriverID + "."},
@@ -74,7 +74,8 @@ func SpanAttributes() []SpanAttribute {
 		{Name: string(platform.StepState), Help: "Final state of the step: COMPLETED, FAILED or CANCELLED."},
 		{Name: string(platform.StepApps), Help: "YARN applications found in the step's log."},
 		{Name: string(platform.StepVerdicts), Help: "Where the time of each application went, and what cost most."},
-		{Name: "spark.kind", Help: "What the span describes: step, application, sql, job, stage, task, phase or batch."},
+		{Name: string(platform.Schedule), Help: "Schedule of which a run did not start."},
+		{Name: "spark.kind", Help: "What the span describes: step, lost run, application, sql, job, stage, task, phase or batch."},
 		{Name: platform.AttributeApplicationName, Help: "Name of the application; on its own span."},
 		{Name: platform.AttributeExecutionID, Help: "SQL execution of the span."},
 		{Name: platform.AttributeJobID, Help: "Spark job of the span."},

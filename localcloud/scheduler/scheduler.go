@@ -101,7 +101,8 @@ func (s *Service) Open() error {
 
 // Put creates a schedule, or changes it: an update begins a rate again.
 func (s *Service) Put(given Schedule) error {
-	if _, err := given.times(s.Clock.Now()); err != nil {
+	times, err := given.times(s.Clock.Now())
+	if err != nil {
 		return fmt.Errorf("put schedule %s: %w", given.ID, err)
 	}
 	s.mu.Lock()
@@ -110,7 +111,11 @@ func (s *Service) Put(given Schedule) error {
 	if old := s.state.Schedules[given.ID]; old != nil && old.Schedule == given {
 		return nil
 	}
-	s.state.Schedules[given.ID] = &entry{Schedule: given, Created: now, Done: now}
+	done := now
+	if times.Expression.Rate() {
+		done = now.Add(-1) // it starts at once (Scheduler User Guide, "Rate-based schedules")
+	}
+	s.state.Schedules[given.ID] = &entry{Schedule: given, Created: now, Done: done}
 	return s.save()
 }
 

@@ -79,7 +79,7 @@ func TestEachRunIsMadeOnce(t *testing.T) {
 	slices.Sort(w.calls)
 	require.Equal(t, []string{
 		"nightly 2027-03-13T06:00:00Z", "nightly 2027-03-14T06:00:00Z", "nightly 2027-03-15T05:00:00Z",
-		"often 2027-03-13T17:00:00Z", "often 2027-03-14T05:00:00Z", "often 2027-03-14T17:00:00Z",
+		"often 2027-03-13T05:00:00Z", "often 2027-03-13T17:00:00Z", "often 2027-03-14T05:00:00Z", "often 2027-03-14T17:00:00Z",
 		"often 2027-03-15T05:00:00Z", "skipped 2027-03-13T07:30:00Z",
 	}, w.calls)
 	require.Empty(t, w.lost)

@@ -59,7 +59,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	case answer == nil:
 		refuse(w, "com.amazonaws.sqs#UnsupportedOperation",
-			"the local SQS supports ReceiveMessage, DeleteMessage and GetQueueAttributes, not "+operation)
+			"the local SQS supports ReceiveMessage and DeleteMessage, not "+operation)
 	default:
 		_ = json.NewEncoder(w).Encode(answer)
 	}
@@ -78,11 +78,6 @@ func (s *Service) answer(operation string, in request) (any, error) {
 		return map[string]any{"Messages": messages(found)}, err
 	case "DeleteMessage":
 		return map[string]any{}, s.remove(in.QueueURL, in.ReceiptHandle)
-	case "GetQueueAttributes":
-		visible, hidden, err := s.counts(in.QueueURL)
-		return map[string]any{"Attributes": map[string]string{
-			"ApproximateNumberOfMessages": strconv.Itoa(visible), "ApproximateNumberOfMessagesNotVisible": strconv.Itoa(hidden),
-		}}, err
 	default:
 		return nil, nil
 	}

@@ -154,21 +154,3 @@ func (s *Service) remove(url, receipt string) error {
 	q.Messages = slices.DeleteFunc(q.Messages, func(m *message) bool { return receipt != "" && m.Receipt == receipt })
 	return s.save()
 }
-
-// counts returns how many messages are visible, and how many are hidden.
-func (s *Service) counts(url string) (visible, hidden int, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q := s.queues[url]
-	if q == nil {
-		return 0, 0, errNoQueue
-	}
-	for _, m := range q.Messages {
-		if m.Visible.After(s.Clock.Now()) {
-			hidden++
-		} else {
-			visible++
-		}
-	}
-	return visible, hidden, nil
-}

@@ -13,11 +13,11 @@ import (
 )
 
 // ScheduledSteps renders the input of AddJobFlowSteps as a target of EventBridge Scheduler has it:
-// JSON with the API's own member names. The scheduled time is in each step's name.
-func ScheduledSteps(clusterID string, list []schema.Step) (string, error) {
+// JSON with the API's own member names. The schedule's key and time are in each step's name.
+func ScheduledSteps(clusterID, schedule string, list []schema.Step) (string, error) {
 	in := &emr.AddJobFlowStepsInput{JobFlowId: aws.String(clusterID), Steps: steps(list)}
 	for i, s := range list {
-		in.Steps[i].Name = aws.String(platform.ScheduledStep(s.Name, platform.ScheduledTime))
+		in.Steps[i].Name = aws.String(platform.ScheduledStep(s.Name, schedule, platform.ScheduledTime))
 	}
 	return Members(in)
 }

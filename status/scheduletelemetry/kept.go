@@ -18,16 +18,17 @@ import (
 const (
 	keptFile = "schedules.json" // in the folder that outlives the process
 	keptFor  = 14 * 24 * time.Hour
-	keptRuns = 500
+	keptRuns = 50 // of a schedule
 	// reasonLength bounds what a service said, in characters.
 	reasonLength = 300
 )
 
 // kept is what the file has.
 type kept struct {
-	Begun time.Time        `json:"begun"`
-	Count map[string]int64 `json:"count"` // of runs that did not start, by schedule
-	Runs  []status.LostRun `json:"runs"`
+	Begun  time.Time        `json:"begun"`
+	Count  map[string]int64 `json:"count"` // of runs that did not start, by schedule
+	Runs   []status.LostRun `json:"runs"`
+	Unsent []status.LostRun `json:"unsent"` // whose spans are to be sent
 
 	path string
 }
@@ -51,23 +52,41 @@ func load(folder string) (kept, error) {
 	return k, nil
 }
 
+// current returns the runs that are kept at a time.
+func (k *kept) current(now time.Time) []status.LostRun {
+	return slices.DeleteFunc(slices.Clone(k.Runs), func(l status.LostRun) bool { return now.Sub(l.Told) > keptFor })
+}
+
+// newest returns the last runs of each schedule that are kept: one schedule does not push out the others' runs.
+func newest(runs []status.LostRun) []status.LostRun {
+	more := map[string]int{}
+	for _, l := range runs {
+		more[l.Schedule]++
+	}
+	return slices.DeleteFunc(runs, func(l status.LostRun) bool {
+		more[l.Schedule]--
+		return more[l.Schedule] >= keptRuns
+	})
+}
+
 // add keeps runs, each once: SQS may give a message twice.
 func (k *kept) add(runs []status.LostRun, now time.Time) error {
-	next := kept{Begun: k.Begun, Count: map[string]int64{}, path: k.path}
+	next := kept{Begun: k.Begun, Count: map[string]int64{}, Unsent: slices.Clone(k.Unsent), path: k.path}
 	for key, n := range k.Count {
 		next.Count[key] = n
 	}
-	next.Runs = slices.DeleteFunc(slices.Clone(k.Runs), func(l status.LostRun) bool { return now.Sub(l.Scheduled) > keptFor })
+	next.Runs = k.current(now)
 	for _, l := range runs {
 		same := func(other status.LostRun) bool {
 			return other.Schedule == l.Schedule && other.Scheduled.Equal(l.Scheduled)
 		}
 		if !slices.ContainsFunc(next.Runs, same) {
 			next.Runs = append(next.Runs, l)
+			next.Unsent = append(next.Unsent, l)
 			next.Count[l.Schedule]++
 		}
 	}
-	next.Runs = next.Runs[max(len(next.Runs)-keptRuns, 0):]
+	next.Runs, next.Unsent = newest(next.Runs), newest(next.Unsent)
 	if err := next.save(); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ package scheduletelemetry
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
@@ -42,18 +44,27 @@ type Recorder struct {
 	queue  Queue
 	config status.Config
 	sender recording.Sender
+	spans  *recording.SpanSender // nil: runs have none
 
 	mu   sync.Mutex
 	kept kept
 }
 
 // New returns a recorder of the configuration's queue. folder outlives the process; "" keeps nothing beyond it.
-func New(ctx context.Context, config status.Config, queue Queue, folder string) (*Recorder, error) {
+// With traced, each lost run has a span.
+func New(ctx context.Context, config status.Config, queue Queue, folder string, traced bool) (*Recorder, error) {
 	sender, err := recording.NewSender(ctx, config, "schedules")
 	if err != nil {
 		return nil, err
 	}
 	r := &Recorder{queue: queue, config: config, sender: sender}
+	if traced {
+		spans, err := recording.NewSpanSender(ctx, sender)
+		if err != nil {
+			return nil, err
+		}
+		r.spans = &spans
+	}
 	if r.kept, err = load(folder); err != nil {
 		return nil, err
 	}
@@ -65,7 +76,7 @@ func New(ctx context.Context, config status.Config, queue Queue, folder string) 
 func (r *Recorder) Lost() []status.LostRun {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.kept.Runs)
+	return r.kept.current(time.Now())
 }
 
 // record reads the queue until it is empty, and sends the counts.
@@ -80,8 +91,10 @@ func (r *Recorder) record(ctx context.Context, now time.Time) []error {
 			break
 		}
 	}
-	if err := r.send(ctx, now); err != nil {
-		errs = append(errs, err)
+	for _, send := range []func(context.Context, time.Time) error{r.send, r.sendSpans} {
+		if err := send(ctx, now); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return errs
 }
@@ -92,6 +105,7 @@ func (r *Recorder) read(ctx context.Context, now time.Time) (bool, error) {
 	defer cancel()
 	received, err := r.queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &r.config.LostRuns, MaxNumberOfMessages: batch, MessageAttributeNames: []string{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameSentTimestamp},
 	})
 	if err != nil {
 		return false, fmt.Errorf("read the queue of runs that did not start: %w", err)
@@ -121,10 +135,13 @@ func (r *Recorder) read(ctx context.Context, now time.Time) (bool, error) {
 func lostRun(m types.Message, now time.Time) status.LostRun {
 	of := func(name string) string { return aws.ToString(m.MessageAttributes[name].StringValue) }
 	at, err := time.Parse(time.RFC3339, of("SCHEDULED_TIME"))
-	if err != nil {
-		at = now // better than none: the page sorts by it
+	if err != nil { // the time at which it was sent is the same each time it comes
+		sent, _ := strconv.ParseInt(m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)], 10, 64)
+		at = time.UnixMilli(sent)
 	}
-	return status.LostRun{Schedule: keyOf(of("SCHEDULE_ARN")), Scheduled: at.UTC(), Reason: reason(of("ERROR_CODE"), of("ERROR_MESSAGE"))}
+	return status.LostRun{
+		Schedule: keyOf(of("SCHEDULE_ARN")), Scheduled: at.UTC(), Reason: reason(of("ERROR_CODE"), of("ERROR_MESSAGE")), Told: now.UTC(),
+	}
 }
 
 // send sends how many runs of each schedule did not start since the first was kept.
@@ -141,9 +158,44 @@ func (r *Recorder) send(ctx context.Context, now time.Time) error {
 	if len(points) == 0 {
 		return nil
 	}
-	of := resource.NewSchemaless(attribute.String(string(platform.ServiceName), platform.ServiceSchedules))
-	return r.sender.Send(ctx, "the runs that did not start", of, metricdata.Metrics{
+	return r.sender.Send(ctx, "the runs that did not start", ofSchedules(), metricdata.Metrics{
 		Name: platform.EmittedLostRuns, Unit: "{run}",
 		Data: metricdata.Sum[int64]{DataPoints: points, Temporality: metricdata.CumulativeTemporality, IsMonotonic: true},
 	})
+}
+
+// ofSchedules has no cluster and no host: EventBridge did not reach them.
+func ofSchedules() *resource.Resource {
+	return resource.NewSchemaless(attribute.String(string(platform.ServiceName), platform.ServiceSchedules))
+}
+
+// sendSpans sends the spans of the runs that have none yet. Their ids are hashes of the run, so that a span that
+// is sent twice is one.
+func (r *Recorder) sendSpans(ctx context.Context, _ time.Time) error {
+	r.mu.Lock()
+	unsent := r.kept.Unsent
+	r.mu.Unlock()
+	if r.spans == nil || len(unsent) == 0 {
+		return nil
+	}
+	var spans []sdktrace.ReadOnlySpan
+	for _, run := range unsent {
+		id := run.Schedule + "/" + run.Scheduled.Format(time.RFC3339)
+		spans = append(spans, recording.Span{
+			Name: "schedule " + run.Schedule, Of: ofSchedules(), Start: run.Scheduled, End: run.Scheduled, Failure: "did not start: " + run.Reason,
+			IDs: trace.NewSpanContext(trace.SpanContextConfig{
+				TraceID: platform.TraceID(id), SpanID: platform.StepSpanID(id), TraceFlags: trace.FlagsSampled,
+			}),
+			Attributes: []attribute.KeyValue{
+				attribute.String(string(platform.SparkKind), string(platform.SpanLostRun)), attribute.String(string(platform.Schedule), run.Schedule),
+			},
+		}.Ended())
+	}
+	if err := r.spans.Send(ctx, "runs that did not start", spans); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept.Unsent = r.kept.Unsent[len(unsent):]
+	return r.kept.save()
 }

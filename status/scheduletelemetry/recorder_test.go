@@ -31,6 +31,11 @@ const (
 	queueARN = "arn:aws:sqs:us-east-1:123456789012:lost"
 )
 
+// begin is when the queue is read first: now, because old runs are forgotten.
+var begin = time.Now().UTC().Truncate(time.Second)
+
+func at(day, hour int) time.Time { return time.Date(2027, 1, day, hour, 0, 0, 0, time.UTC) }
+
 // world is the local cloud's SQS behind its API, and a collector that keeps the last counts.
 type world struct {
 	queue  *localsqs.Service
@@ -44,7 +49,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{clock: clocktest.NewFakePassiveClock(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)), counts: map[string]int64{}}
+	w := &world{clock: clocktest.NewFakePassiveClock(begin), counts: map[string]int64{}}
 	w.queue = &localsqs.Service{Path: filepath.Join(t.TempDir(), "queues.json"), Clock: w.clock}
 	require.NoError(t, w.queue.Open())
 	require.NoError(t, w.queue.Put(localsqs.Queue{URL: queueURL, ARN: queueARN, Retention: 14 * 24 * time.Hour, Visibility: 30 * time.Second}))
@@ -90,7 +95,7 @@ func (w *world) lose(t *testing.T, schedule, at, code, message string) {
 
 func (w *world) recorder(t *testing.T, queue scheduletelemetry.Queue, folder string) *scheduletelemetry.Recorder {
 	t.Helper()
-	r, err := scheduletelemetry.New(t.Context(), w.config, queue, folder)
+	r, err := scheduletelemetry.New(t.Context(), w.config, queue, folder, true)
 	require.NoError(t, err)
 	return r
 }
@@ -107,7 +112,7 @@ func TestRunsThatDidNotStart(t *testing.T) {
 	require.Empty(t, r.Problems())
 	lost := r.Lost()
 	require.Len(t, lost, 3, "each run once")
-	require.Equal(t, status.LostRun{Schedule: "nightly", Scheduled: time.Date(2027, 1, 1, 2, 0, 0, 0, time.UTC),
+	require.Equal(t, status.LostRun{Schedule: "nightly", Scheduled: at(1, 2), Told: begin,
 		Reason: "ValidationException: Cluster id 'j-1' is not valid. [31m"}, lost[0])
 	require.LessOrEqual(t, len([]rune(lost[1].Reason)), 301)
 	require.Equal(t, map[string]int64{platform.EmittedLostRuns + " nightly": 2, platform.EmittedLostRuns + " weekly": 1}, w.counts)
@@ -119,10 +124,34 @@ func TestRunsThatDidNotStart(t *testing.T) {
 	require.Equal(t, lost, again.Lost())
 	require.EqualValues(t, 2, w.counts[platform.EmittedLostRuns+" nightly"])
 
-	w.lose(t, "nightly", "2027-02-01T02:00:00Z", "", "")
-	again.Round(t.Context(), time.Date(2027, 2, 1, 3, 0, 0, 0, time.UTC))
-	require.Equal(t, []status.LostRun{{Schedule: "nightly", Scheduled: time.Date(2027, 2, 1, 2, 0, 0, 0, time.UTC),
-		Reason: "EventBridge gives no reason"}}, again.Lost(), "the others are older than the queue keeps them")
+	w.lose(t, "nightly", "soon", "", "") // no time
+	for range 3 {
+		again.Round(t.Context(), w.clock.Now())
+	}
+	require.Len(t, again.Lost(), 4, "counts once although its time cannot be read")
+	require.Equal(t, "EventBridge gives no reason", again.Lost()[3].Reason)
+}
+
+// One schedule that fails each minute does not push out the run of another, and what is old goes without a new one.
+func TestRunsAreKeptForEachSchedule(t *testing.T) {
+	w := newWorld(t)
+	r := w.recorder(t, w.client, t.TempDir())
+	w.lose(t, "weekly", "2027-01-01T06:00:00Z", "ValidationException", "ended")
+	for minute := range 80 {
+		w.lose(t, "nightly", begin.Add(time.Duration(minute)*time.Minute).Format(time.RFC3339), "ValidationException", "ended")
+	}
+	r.Round(t.Context(), time.Now())
+	count := map[string]int{}
+	for _, l := range r.Lost() {
+		count[l.Schedule]++
+	}
+	require.Equal(t, map[string]int{"weekly": 1, "nightly": 50}, count)
+	require.EqualValues(t, 80, w.counts[platform.EmittedLostRuns+" nightly"])
+
+	old := w.recorder(t, w.client, t.TempDir())
+	w.lose(t, "weekly", "2027-01-01T06:00:00Z", "ValidationException", "ended")
+	old.Round(t.Context(), time.Now().AddDate(0, 0, -15))
+	require.Empty(t, old.Lost())
 }
 
 // failing fails to delete.

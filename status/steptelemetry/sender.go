@@ -3,20 +3,13 @@ package steptelemetry
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
@@ -26,7 +19,7 @@ import (
 // sender sends to the collector by OTLP over HTTP.
 type sender struct {
 	recording.Sender
-	spans *otlptrace.Exporter
+	spans recording.SpanSender
 }
 
 func newSender(ctx context.Context, config status.Config) (*sender, error) {
@@ -34,24 +27,15 @@ func newSender(ctx context.Context, config status.Config) (*sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := strings.TrimSuffix(metrics.Collector, "/") + "/v1/traces"
-	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(at), otlptracehttp.WithTimeout(recording.ExportTimeout))
+	spans, err := recording.NewSpanSender(ctx, metrics)
 	if err != nil {
-		return nil, fmt.Errorf("configure the exporter of spans to %s: %w", metrics.Collector, err)
+		return nil, err
 	}
 	return &sender{metrics, spans}, nil
 }
 
 func (s *sender) sendSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	if len(spans) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, recording.ExportTimeout)
-	defer cancel()
-	if err := s.spans.ExportSpans(ctx, spans); err != nil {
-		return fmt.Errorf("send the spans of %d steps to %s: %w", len(spans), s.Collector, err)
-	}
-	return nil
+	return s.spans.Send(ctx, "steps", spans)
 }
 
 // sendMetrics sends how many of a cluster's steps have ended, and how long the last one
@@ -60,11 +44,12 @@ func (s *sender) sendMetrics(ctx context.Context, c *cluster, latest []status.St
 	var durations []metricdata.DataPoint[float64]
 	named := map[string]bool{}
 	for _, step := range latest { // the newest first
-		if step.Started == nil || step.Ended == nil || named[step.Name] {
+		name, _, _, _ := platform.ParseScheduledStep(step.Name) // a name per run would be a series per run
+		if step.Started == nil || step.Ended == nil || named[name] {
 			continue
 		}
-		named[step.Name] = true
-		labels := attribute.NewSet(attribute.String(platform.LabelStepName, step.Name), stateOf(step.State))
+		named[name] = true
+		labels := attribute.NewSet(attribute.String(platform.LabelStepName, name), stateOf(step.State))
 		durations = append(durations, metricdata.DataPoint[float64]{
 			Attributes: labels, Time: now, Value: step.Ended.Sub(*step.Started).Seconds(),
 		})
@@ -94,24 +79,6 @@ func stateOf(state types.StepState) attribute.KeyValue {
 	return attribute.String(platform.LabelStepState, string(state))
 }
 
-// fixedIDs is an ID generator that gives the span the ids that the job received.
-type fixedIDs struct{ span trace.SpanContext }
-
-func (f fixedIDs) NewIDs(context.Context) (trace.TraceID, trace.SpanID) {
-	return f.span.TraceID(), f.span.SpanID()
-}
-
-func (f fixedIDs) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return f.span.SpanID() }
-
-// spanCollector is a span processor that only keeps the ended span. It is then
-// exported directly, which returns errors: the SDK's own processors only log them.
-type spanCollector struct{ spans []sdktrace.ReadOnlySpan }
-
-func (c *spanCollector) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-func (c *spanCollector) OnEnd(span sdktrace.ReadOnlySpan)                { c.spans = append(c.spans, span) }
-func (c *spanCollector) Shutdown(context.Context) error                  { return nil }
-func (c *spanCollector) ForceFlush(context.Context) error                { return nil }
-
 // labels identify the signals of the cluster's steps, which run on its primary node.
 func (c *cluster) labels() *resource.Resource {
 	labels := []attribute.KeyValue{
@@ -127,16 +94,6 @@ func (c *cluster) labels() *resource.Resource {
 
 // stepSpan builds the span of a step that has started and ended.
 func stepSpan(step status.Step, labels *resource.Resource) sdktrace.ReadOnlySpan {
-	ctx := context.Background()
-	if parent := step.Span.Parent; parent.IsValid() {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
-			TraceID: step.Span.TraceID(), SpanID: parent, TraceFlags: trace.FlagsSampled, Remote: true,
-		}))
-	}
-	collector := &spanCollector{}
-	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithSpanProcessor(collector), sdktrace.WithIDGenerator(fixedIDs{step.Span.SpanContext}),
-		sdktrace.WithSampler(sdktrace.AlwaysSample()), sdktrace.WithResource(labels))
 	attributes := []attribute.KeyValue{
 		attribute.String(string(platform.SparkKind), string(platform.SpanStep)),
 		attribute.String(string(platform.StepID), step.ID),
@@ -156,11 +113,12 @@ func stepSpan(step status.Step, labels *resource.Resource) sdktrace.ReadOnlySpan
 	if len(verdicts) > 0 {
 		attributes = append(attributes, attribute.StringSlice(string(platform.StepVerdicts), verdicts))
 	}
-	_, span := provider.Tracer(platform.Project).Start(ctx, "step "+step.Name,
-		trace.WithTimestamp(*step.Started), trace.WithAttributes(attributes...))
-	if step.State != types.StepStateCompleted {
-		span.SetStatus(codes.Error, cmp.Or(step.Cause, step.Reason, string(step.State)))
+	span := recording.Span{
+		Name: "step " + step.Name, IDs: step.Span.SpanContext, Parent: step.Span.Parent, Of: labels, Attributes: attributes,
+		Start: *step.Started, End: *step.Ended,
 	}
-	span.End(trace.WithTimestamp(slices.MaxFunc([]time.Time{*step.Started, *step.Ended}, time.Time.Compare)))
-	return collector.spans[0]
+	if step.State != types.StepStateCompleted {
+		span.Failure = cmp.Or(step.Cause, step.Reason, string(step.State))
+	}
+	return span.Ended()
 }

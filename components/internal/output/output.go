@@ -15,6 +15,12 @@ func Map(in pulumi.StringInput, f func(string) (string, error)) pulumi.StringOut
 	return text(in.ToStringOutput().ApplyT(f))
 }
 
+// Optional applies f to a string; nil is no value.
+func Optional(in pulumi.StringInput, f func(string) *string) pulumi.StringPtrOutput {
+	out, _ := in.ToStringOutput().ApplyT(f).(pulumi.StringPtrOutput)
+	return out
+}
+
 // Join applies f to several strings, in their order.
 func Join(in []pulumi.StringInput, f func([]string) (string, error)) pulumi.StringOutput {
 	return text(all(in).ApplyT(func(resolved []any) (string, error) {
