@@ -62,6 +62,11 @@ func crowded() status.Status {
 		}
 		s.Workloads = append(s.Workloads, workload)
 	}
+	s.Schedules = []status.Schedule{{
+		Key: "nightly", Cluster: "etl", Expression: "cron(0 2 * * ? *)", Timezone: "Europe/Berlin", Enabled: true, Next: ago(-time.Hour),
+		Last: &status.ScheduledRun{Scheduled: now, State: "FAILED", Delivered: 2},
+		Lost: []status.LostRun{{Schedule: "nightly", Scheduled: now, Reason: "ValidationException: <b>" + word, Told: now}},
+	}, {Key: strings.Repeat("k", 32), Cluster: "etl", Expression: "rate(1 hour)"}}
 	s.Clusters = []status.Cluster{{
 		ID: "j-2ABCDEFGHIJKL", Name: "etl <script>x</script> " + word, State: types.ClusterStateWaiting, Release: "emr-7.13.0", Own: true,
 		Nodes: map[string]int{"master": 1, "core": 40}, Bootstrap: status.BootstrapCurrent,

@@ -245,3 +245,25 @@ func TestPageLeadsToWhatTheClientReaches(t *testing.T) {
 	require.Len(t, slices.DeleteFunc(named(open(t, c, platform.ServicesHeader, services), "a"),
 		func(e element) bool { return e.text != "EMR Overview" }), 1)
 }
+
+// The page says when schedules start, and first of all which run did not.
+func TestPageShowsSchedules(t *testing.T) {
+	c := config(t, storetest.DefaultMetrics(t))
+	c.Schedules = []status.ScheduleConfig{
+		{Key: "nightly", Cluster: "lake", Expression: "cron(0 2 * * ? 2199)", Timezone: "UTC", Enabled: true},
+		{Key: "often", Cluster: "lake", Expression: "rate(1 hour)", Timezone: "UTC"},
+	}
+	from := source(t, c)
+	now := time.Now().UTC().Truncate(time.Second)
+	from.LostRuns = func() []status.LostRun {
+		return []status.LostRun{{Schedule: "nightly", Scheduled: now, Reason: "ValidationException: <i>ended</i>", Told: now}}
+	}
+	all := openSource(t, from)
+	trouble := "schedule nightly did not start at " + now.Format(time.RFC3339) + ": ValidationException: <i>ended</i>"
+	require.Contains(t, texts(all, "li"), trouble)
+	cells := texts(all, "td")
+	for _, cell := range []string{"Tue 2199-01-01 02:00 UTC", "none among the newest steps", "not enabled", "none"} {
+		require.Contains(t, cells, cell)
+	}
+	require.True(t, slices.ContainsFunc(cells, func(c string) bool { return strings.HasSuffix(c, ": ValidationException: <i>ended</i>") }))
+}

@@ -20,10 +20,10 @@ type layer struct {
 
 // layers lists each folder after those that it may import.
 func layers() []layer {
-	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "cost",
+	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schedule", "schema", "cost",
 		"platform"}
 	everything := append([]string{
-		"localcloud", "toolchain", "simulator", "stacks", "schedule", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
+		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "report", "rules", "tempowal", "verdict",
 		"examples/jobs", "explain",
 		"internal/basicauth",
 		"internal/engine", "internal/local", "internal/plaintext", "internal/poll", "internal/processes", "internal/progress",
