@@ -39,6 +39,12 @@ func conditional() []Allowance {
 			"The tools' pod assumes the role that reads the history; only if profiler.enabled."},
 		{"control-tools-role", "the control node's role", []string{"sts:AssumeRole"},
 			"The tools answer people's agents with the right to read the history and no other; only if profiler.enabled."},
+		{"schedules-start", "EventBridge Scheduler", []string{"elasticmapreduce:AddJobFlowSteps"},
+			"It adds the steps of schedules to the clusters that they name; only with schedules."},
+		{"schedules-start", "EventBridge Scheduler", []string{"sts:AssumeRole"}, "It takes the role for the schedules of the stack's group alone."},
+		{"schedules-start", "EventBridge Scheduler", []string{"sqs:SendMessage"}, "It keeps runs that did not start, in a queue of their own."},
+		{"schedules-lost", control, []string{"sqs:ReceiveMessage", "sqs:DeleteMessage"},
+			"The status page says which run did not start, and takes it off the queue; only with schedules."},
 		{"control-tools-access", "the tools", []string{"s3:GetObject", "s3:ListBucket"}, "They read the tables under lake/history/."},
 		{"control-tools-access", "the tools", []string{"kms:Decrypt"}, "Its objects are encrypted with the stack's key; only through S3."},
 	}

@@ -146,3 +146,21 @@ func TestInapplicableControlsHaveNoResources(t *testing.T) {
 		}
 	}
 }
+
+// TestSchedulesMeetEveryControl judges the dev stack with a schedule, whose role, group and queue no other stack
+// here has.
+func TestSchedulesMeetEveryControl(t *testing.T) {
+	values := trial.Values(t, "dev")
+	values[platform.Project+":schedules"] = `{"nightly": {"expression": "cron(0 2 * * ? *)", "cluster": "main",
+		"steps": [{"name": "load", "args": ["spark-submit", "s3://bucket/load.py"]}]}}`
+	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
+	require.Len(t, all.OfType("aws:scheduler/schedule:Schedule"), 1)
+	verdicts := controls.Judge("dev", all)
+	require.Empty(t, controls.Unmet(verdicts), "fix the component; an exception needs a mitigation")
+	require.Empty(t, controls.Unneeded("dev", verdicts), "the rule is met: remove the exception")
+	require.Empty(t, controls.CheckAllowances(all))
+	queues := all.OfType("aws:sqs/queue:Queue")
+	require.Len(t, queues, 1)
+	require.Equal(t, true, queues[0].At("sqsManagedSseEnabled"), "CKV_AWS_27, AWS-0096, SQS.1")
+	require.Nil(t, queues[0].At("policy"), "CKV_AWS_168: without a policy nobody outside the account reaches it")
+}

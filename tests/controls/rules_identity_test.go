@@ -100,6 +100,7 @@ var namesSource = map[string]bool{
 	"elasticmapreduce.amazonaws.com": true,
 	"logging.s3.amazonaws.com":       true,
 	"delivery.logs.amazonaws.com":    true,
+	"scheduler.amazonaws.com":        true,
 }
 
 func boundToAccount(r Resource, all Resources) Judgement {
@@ -116,7 +117,7 @@ func boundToAccount(r Resource, all Resources) Judgement {
 				continue
 			case len(s.Condition["StringEquals"]["aws:SourceAccount"]) != 1:
 				return service + " is trusted for every account: aws:SourceAccount is missing"
-			case len(s.Condition["ArnLike"]["aws:SourceArn"]) != 1:
+			case len(s.Condition["ArnLike"]["aws:SourceArn"])+len(s.Condition["StringEquals"]["aws:SourceArn"]) != 1:
 				return service + " is trusted for every source: aws:SourceArn is missing"
 			}
 		}
