@@ -126,8 +126,6 @@ func TestTheRoleDoesNothingElse(t *testing.T) {
 	require.Len(t, trust.Statement, 1)
 	require.Equal(t, []string{"scheduler.amazonaws.com"}, trust.Statement[0].Principal.Service)
 	require.Equal(t, []string{"123456789012"}, trust.Statement[0].Condition["StringEquals"]["aws:SourceAccount"])
-	group, _ := one(t, rec, scheduleType, "schedules-nightly")["groupName"].(string)
-	require.NotEmpty(t, group)
 	require.Equal(t, []string{groupARN(t, rec)}, trust.Statement[0].Condition["StringEquals"]["aws:SourceArn"])
 	// The control node reads the queue, and does nothing else with it.
 	text, _ = one(t, rec, "aws:iam/rolePolicy:RolePolicy", "schedules-lost")["policy"].(string)

@@ -42,7 +42,7 @@ type Args struct {
 	ToolsRoleARN         pulumi.StringInput // required with the profiler: of the role with which the tools read its tables
 
 	Schedules   map[string]schema.Schedule // of the stack, by key
-	LostRunsURL pulumi.StringInput         // required: of the queue of their runs that did not start; "" without schedules
+	LostRunsURL pulumi.StringInput         // required with schedules: of the queue of their runs that did not start
 
 	TempoRetention     time.Duration // required, whole hours
 	PyroscopeRetention time.Duration // required, whole hours
@@ -70,6 +70,7 @@ func (a *Args) Validate() error {
 		"workloads.profilerBinaryUri":    a.ProfilerBinaryURI != nil || !a.Profiler.Enabled,
 		"workloads.profilerBinarySha256": a.ProfilerBinarySHA256 != nil || !a.Profiler.Enabled,
 		"workloads.toolsRoleArn":         a.ToolsRoleARN != nil || !a.Profiler.Enabled,
+		"workloads.lostRunsUrl":          a.LostRunsURL != nil || len(a.Schedules) == 0,
 	} {
 		l.Require(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}

@@ -166,7 +166,10 @@ func configFiles(c workloadconfig.Config, args *Args, urls operatorURLs) pulumi.
 		workloadconfig.FactRegion: args.Region, workloadconfig.FactBucket: args.Bucket, workloadconfig.FactControlIP: args.ControlPrivateIP,
 		workloadconfig.FactGrafanaURL: urls.grafana, workloadconfig.FactStatusURL: urls.status,
 		workloadconfig.FactBootstrapHash: args.BootstrapHash, workloadconfig.FactToolsRoleARN: args.ToolsRoleARN,
-		workloadconfig.FactLostRuns: args.LostRunsURL,
+		workloadconfig.FactLostRuns: pulumi.String(""),
+	}
+	if args.LostRunsURL != nil {
+		values[workloadconfig.FactLostRuns] = args.LostRunsURL
 	}
 	data := pulumi.ToStringMap(c.Files)
 	for name, file := range c.LateFiles {
