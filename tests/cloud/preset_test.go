@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ print(json.dumps([site[0]["yarn.node-labels.am.default-node-label-expression"]] 
 func presetRuns(t *testing.T, c *cloud) {
 	before := c.outputs(t)
 	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
-	c.up(t, append(append(edits, shrunkLake()...), everyMinute)...)
+	c.up(t, slices.Concat(edits, shrunkLake(), everyMinute())...)
 	stack := c.outputs(t)
 	require.Equal(t, before.Clusters["main"], stack.Clusters["main"])
 	lake := stack.Clusters["lake"]

@@ -14,8 +14,13 @@ import (
 )
 
 // everyMinute is a schedule of steps of the cluster lake.
-const everyMinute = `schedules={"tick":{"expression":"rate(1 minute)","cluster":"lake","retries":0,` +
-	`"steps":[{"name":"tick","args":["bash","-c","echo tick"]}]}}`
+func everyMinute() []string {
+	return []string{
+		"schedules.tick.expression=rate(1 minute)", "schedules.tick.cluster=lake", "schedules.tick.retries=0",
+		"schedules.tick.steps[0].name=tick", "schedules.tick.steps[0].args[0]=bash", "schedules.tick.steps[0].args[1]=-c",
+		"schedules.tick.steps[0].args[2]=echo tick",
+	}
+}
 
 // endCluster terminates the cluster that it reads.
 const endCluster = `
