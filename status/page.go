@@ -181,6 +181,9 @@ func (p page) Age(at time.Time) string {
 // Stamp writes a time for the element <time>.
 func (p page) Stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
+// NextLine says when a schedule starts next.
+func (p page) NextLine(s Schedule) string { return s.nextLine() }
+
 // ClusterKind returns the style of a cluster's state.
 func (p page) ClusterKind(c Cluster) string {
 	switch c.State {

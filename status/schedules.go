@@ -139,8 +139,8 @@ func stepRank(state types.StepState) int {
 	}
 }
 
-// NextLine says when the schedule starts next, in its time zone.
-func (s Schedule) NextLine() string {
+// nextLine says when the schedule starts next, in its time zone.
+func (s Schedule) nextLine() string {
 	switch {
 	case !s.Enabled:
 		return "not enabled"

@@ -37,12 +37,12 @@ func TestSchedulesWithTheirRuns(t *testing.T) {
 	}
 	got := source.schedules(steps, now)
 	require.Len(t, got, 5)
-	require.Equal(t, "Tue 2027-01-05 02:00 CET", got[0].NextLine())
+	require.Equal(t, "Tue 2027-01-05 02:00 CET", got[0].nextLine())
 	require.Equal(t, &ScheduledRun{Scheduled: monday, State: "FAILED", Delivered: 2}, got[0].Last)
 	require.Equal(t, []LostRun{{"nightly", monday, "ended", sunday}, {"nightly", sunday, "late", now}}, got[0].Lost)
 	var lines []string
 	for _, s := range got[1:] {
-		lines = append(lines, s.NextLine())
+		lines = append(lines, s.nextLine())
 	}
 	require.Equal(t, []string{"rate(1 hour)", "not enabled", "does not start again", "does not start again"}, lines)
 	require.Equal(t, &ScheduledRun{Scheduled: sunday, State: "PENDING", Delivered: 1}, got[1].Last)
