@@ -17,7 +17,9 @@ import (
 // token. All other types are only recorded.
 func (c *cloud) handlers() map[string]simulator.Handler {
 	h := map[string]simulator.Handler{}
-	for _, parts := range []map[string]part{c.machineParts(), c.reachParts(), c.iamParts(), c.storageParts(), c.scheduleParts(), c.kubernetesParts()} {
+	for _, parts := range []map[string]part{
+		c.machineParts(), c.reachParts(), c.iamParts(), c.storageParts(), c.scheduleParts(), c.kubernetesParts(),
+	} {
 		for token, p := range parts {
 			h[token] = p
 		}

@@ -6,5 +6,4 @@
 // schedules (at) are not supported. The package starts nothing and reads no clock.
 package schedule
 
-// The zones of this build are there for machines that have none.
-import _ "time/tzdata"
+import _ "time/tzdata" // zones for machines that have none

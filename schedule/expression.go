@@ -86,10 +86,9 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	}
 	var next time.Time
 	if every := s.Expression.every; s.Expression.Rate() {
-		passed := after.Sub(s.Start)
 		next = s.Start
-		if passed >= 0 {
-			next = s.Start.Add((passed/every + 1) * every)
+		if passed := after.Sub(s.Start); passed >= 0 {
+			next = after.Add(every - passed%every)
 		}
 	} else {
 		var found bool

@@ -111,11 +111,12 @@ func TestRatesCountFromTheStart(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		"0 2 * * *":               "neither cron(fields) nor rate(value unit)",
-		"cron(0 2 * * *)":         "cron(0 2 * * *) has 5 fields; it must have 6: minutes, hours, day of month, month, day of week, year",
-		"cron(0 2 * * * *)":       `day of month "*" and day of week "*": exactly one of them must be ?`,
-		"cron(0 2 ? * ? *)":       `day of month "?" and day of week "?": exactly one of them must be ?`,
-		"cron(60 24 * 13 ? 1969)": "minutes \"60\": \"60\" must be 0 to 59\nhours \"24\": \"24\" must be 0 to 23\nmonth \"13\": \"13\" must be 1 to 12, or JAN to DEC\nyear \"1969\": \"1969\" must be 1970 to 2199",
+		"0 2 * * *":         "neither cron(fields) nor rate(value unit)",
+		"cron(0 2 * * *)":   "cron(0 2 * * *) has 5 fields; it must have 6: minutes, hours, day of month, month, day of week, year",
+		"cron(0 2 * * * *)": `day of month "*" and day of week "*": exactly one of them must be ?`,
+		"cron(0 2 ? * ? *)": `day of month "?" and day of week "?": exactly one of them must be ?`,
+		"cron(60 24 * 13 ? 1969)": "minutes \"60\": \"60\" must be 0 to 59\nhours \"24\": \"24\" must be 0 to 23\n" +
+			"month \"13\": \"13\" must be 1 to 12, or JAN to DEC\nyear \"1969\": \"1969\" must be 1970 to 2199",
 		"cron(*/0 2 * * ? *)":     `minutes "*/0": increment "0" must be a whole number from 1 to 59`,
 		"cron(0 2 ? * 0 *)":       `day of week "0": "0" must be 1 to 7, or SUN to SAT`,
 		"cron(0 2 ? * 3#1,6#3 *)": `day of week "3#1,6#3": "1,6#3" after # must be 1 to 5, and the only entry`,

@@ -95,7 +95,8 @@ func TestExistingVPC(t *testing.T) {
 		"a closed network without STS": {change: func(v *platform.VPC, _ *schema.Network) {
 			edited(v, private)
 			v.Endpoints = []string{"s3", "ssm", "ssmmessages", "kms", "elasticmapreduce", "monitoring"}
-		}, use: schema.NetworkUse{Clusters: true, Copies: true, Tools: true, Lost: true}, warned: []string{"network.subnetIds[0]", "is reported: sts, sqs"}},
+		}, use: schema.NetworkUse{Clusters: true, Copies: true, Tools: true, Lost: true},
+			warned: []string{"network.subnetIds[0]", "is reported: sts, sqs"}},
 		"nodes without a way out": {change: func(v *platform.VPC, _ *schema.Network) { edited(v, other) }, use: clusters,
 			warned: []string{"network.subnetIds[1]", "lead to s3, kms"}},
 		"a public control node": {change: func(v *platform.VPC, n *schema.Network) {

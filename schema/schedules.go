@@ -66,7 +66,8 @@ func scheduleRules() map[string]Rule {
 		"scheduleTime": predicate(isTime, "a time with its offset such as 2027-01-31T06:00:00Z (RFC 3339)").optional().
 			with(", or empty", "remove it"),
 		"scheduleCluster": textOnly("must be the key of a cluster of this stack"),
-		"scheduleSteps":   textOnly(fmt.Sprintf("must be 1 to %d steps, each of another name, of at most %d bytes together", maxSteps, maxScheduleInput)),
+		"scheduleSteps": textOnly(fmt.Sprintf("must be 1 to %d steps, each of another name, of at most %d bytes together",
+			maxSteps, maxScheduleInput)),
 		"scheduleRetries": intRange(0, maxScheduleRetries),
 		"scheduleAge":     intRange(1, maxScheduleMinutes).with(" minutes", ""),
 	}
@@ -150,7 +151,8 @@ func (c Config) checkScheduled(l *violation.List, key, at string, s Schedule) {
 		path := pathOf(at+".steps", i) + ".name"
 		l.Require(len([]rune(step.Name)) <= room, path, step.Name,
 			fmt.Sprintf("must be at most %d characters: the schedule's key and time follow it", room), "shorten it")
-		l.Require(!named[step.Name], path, step.Name, "must be the name of one step: two of a name are a run that was delivered twice", "rename one")
+		l.Require(!named[step.Name], path, step.Name,
+			"must be the name of one step: two of a name are a run that was delivered twice", "rename one")
 		named[step.Name] = true
 	}
 	text := rules["scheduleSteps"].Text
@@ -166,8 +168,9 @@ func (c Config) checkScheduled(l *violation.List, key, at string, s Schedule) {
 	if !found {
 		return
 	}
-	l.Require(!cluster.RuntimeRoles.Enabled(), at+".cluster", s.Cluster, "must be a cluster without runtimeRoles: the steps of a schedule have "+
-		"the nodes' role", "name another cluster")
+	l.Require(!cluster.RuntimeRoles.Enabled(), at+".cluster", s.Cluster,
+		"must be a cluster without runtimeRoles: the steps of a schedule have "+
+			"the nodes' role", "name another cluster")
 	l.Require(cluster.KeepAlive, at+".cluster", s.Cluster, "must be a cluster with keepAlive: it would have ended before the schedule starts",
 		"set "+ClusterPath(s.Cluster)+".keepAlive")
 	settings, on := cluster.settings(ClusterPath(s.Cluster)), cluster.machines()

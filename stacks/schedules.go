@@ -50,8 +50,8 @@ func schedulesText(cfg schema.Config, now time.Time) string {
 		minutes := cfg.Clusters[cluster].IdleTimeoutMinutes
 		gap := schedule.LongestGap(of[cluster], now, now.Add(lookAhead))
 		if minutes > 0 && gap > time.Duration(minutes)*time.Minute {
-			fmt.Fprintf(&out, "  warning: clusters.%s.idleTimeoutMinutes: %d ends the cluster in the %s that pass without a scheduled run, unless other "+
-				"work keeps it; later runs are then lost: set it to 0\n", cluster, minutes, gap.Round(time.Minute))
+			fmt.Fprintf(&out, "  warning: clusters.%s.idleTimeoutMinutes: %d ends the cluster in the %s that pass without a scheduled run, "+
+				"unless other work keeps it; later runs are then lost: set it to 0\n", cluster, minutes, gap.Round(time.Minute))
 		}
 	}
 	return strings.TrimSuffix(out.String(), "\n")

@@ -10,7 +10,8 @@ import (
 )
 
 func TestThePreviewSaysWhenSchedulesStart(t *testing.T) {
-	cfg := schema.Config{Clusters: map[string]schema.Cluster{"lake": {}, "desk": {IdleTimeoutMinutes: 90}, "busy": {IdleTimeoutMinutes: 60}}, Schedules: map[string]schema.Schedule{
+	clusters := map[string]schema.Cluster{"lake": {}, "desk": {IdleTimeoutMinutes: 90}, "busy": {IdleTimeoutMinutes: 60}}
+	cfg := schema.Config{Clusters: clusters, Schedules: map[string]schema.Schedule{
 		"nightly": {Expression: "cron(30 2 * * ? *)", Timezone: "America/New_York", Enabled: true, Cluster: "lake"},
 		"off":     {Expression: "cron(0 2 * * ? *)", Timezone: "UTC", Cluster: "lake"},
 		"often":   {Expression: "rate(30 minutes)", Timezone: "UTC", Enabled: true, Cluster: "busy"},

@@ -18,7 +18,8 @@ func TestSchedulesWithTheirRuns(t *testing.T) {
 	monday, sunday := time.Date(2027, 1, 4, 1, 0, 0, 0, time.UTC), time.Date(2027, 1, 3, 1, 0, 0, 0, time.UTC)
 	steps := []Step{ // the newest first
 		run("report", "nightly", monday, types.StepStateCompleted), run("load", "nightly", monday, types.StepStateFailed),
-		{Name: "load (by hand)"}, run("load", "nightly", monday, types.StepStateRunning), run("load", "nightly", sunday, types.StepStateCompleted),
+		{Name: "load (by hand)"}, run("load", "nightly", monday, types.StepStateRunning),
+		run("load", "nightly", sunday, types.StepStateCompleted),
 		run("load", "other", monday, types.StepStateCompleted), run("tick", "often", sunday, types.StepStatePending),
 	}
 	source := Source{

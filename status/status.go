@@ -110,7 +110,8 @@ func (s Source) Read(ctx context.Context) Status {
 	config := s.Config
 	read := Status{
 		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{}, Steps: []Step{},
-		Schedules: s.schedules(nil, time.Now()), Clusters: []Cluster{}, Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
+		Schedules: s.schedules(nil, time.Now()), Clusters: []Cluster{},
+		Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
 	}
 	var requests sync.WaitGroup
 	var lock sync.Mutex

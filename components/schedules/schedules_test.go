@@ -50,8 +50,9 @@ func run(t *testing.T, args *schedules.Args) (*recorder.Recording, error) {
 
 func validArgs(of map[string]schema.Schedule) *schedules.Args {
 	return &schedules.Args{
-		Region: "us-east-1", Schedules: of, ClusterIDs: map[string]pulumi.StringInput{"lake": pulumi.String("j-1"), "other": pulumi.String("j-2")},
-		Now: func() time.Time { return at("2027-01-01T00:00:00Z") }, ControlRoleName: pulumi.String("control"),
+		Region: "us-east-1", Schedules: of,
+		ClusterIDs: map[string]pulumi.StringInput{"lake": pulumi.String("j-1"), "other": pulumi.String("j-2")},
+		Now:        func() time.Time { return at("2027-01-01T00:00:00Z") }, ControlRoleName: pulumi.String("control"),
 	}
 }
 
@@ -90,8 +91,8 @@ func TestSchedulesCallEMR(t *testing.T) {
 	require.NotContains(t, of, "startDate")
 	target, _ := of["target"].(map[string]any)
 	require.Equal(t, "arn:aws:scheduler:::aws-sdk:emr:addJobFlowSteps", target["arn"])
-	require.Equal(t, `{"JobFlowId":"j-1","Steps":[{"ActionOnFailure":"CONTINUE","HadoopJarStep":{"Args":["spark-submit","s3://bucket/<load>.py"],`+
-		`"Jar":"command-runner.jar"},"Name":"load (nightly <aws.scheduler.scheduled-time>)"}]}`, target["input"])
+	require.Equal(t, `{"JobFlowId":"j-1","Steps":[{"ActionOnFailure":"CONTINUE",`+
+		`"HadoopJarStep":{"Args":["spark-submit","s3://bucket/<load>.py"],"Jar":"command-runner.jar"},"Name":"load (nightly <aws.scheduler.scheduled-time>)"}]}`, target["input"])
 	require.Equal(t, map[string]any{"maximumRetryAttempts": 10.0, "maximumEventAgeInSeconds": 3600.0}, target["retryPolicy"])
 	weekly := one(t, rec, scheduleType, "schedules-weekly")
 	require.Equal(t, "Europe/Berlin", weekly["scheduleExpressionTimezone"])

@@ -145,10 +145,11 @@ type optionalFile struct {
 func optionalFiles() map[string]optionalFile {
 	h, s := platform.EMRHadoopConfDir, platform.EMRSparkConfDir
 	lines := func(props map[string]string) string { return propertyLines(props, "=") }
+	yaml := func(props map[string]string) string { return propertyLines(props, ": ") }
 	return map[string]optionalFile{
 		"container-executor": {h + "/container-executor.cfg", lines},
 		"container-log4j":    {h + "/container-log4j.properties", lines},
-		"flink-conf":         {platform.EMRFlinkConfDir + "/flink-conf.yaml", func(props map[string]string) string { return propertyLines(props, ": ") }},
+		"flink-conf":         {platform.EMRFlinkConfDir + "/flink-conf.yaml", yaml},
 		"hadoop-metrics2":    {h + "/hadoop-metrics2.properties", lines},
 		"hadoop-policy":      {h + "/hadoop-policy.xml", siteXML},
 		"hadoop-ssl-client":  {h + "/ssl-client.xml", siteXML},

@@ -69,7 +69,8 @@ func (r *Roles) Assume(ctx context.Context, keyID, role string) (Key, error) {
 	trusted := allows(r.account.Trust[role], assumeRole, func(s assumption) bool { return s.trusts(caller) })
 	granted := false
 	for key, document := range r.account.Grants {
-		granted = granted || strings.HasPrefix(key, grantKey(caller, "")) && allows(document, assumeRole, func(s assumption) bool { return s.covers(role) })
+		granted = granted || strings.HasPrefix(key, grantKey(caller, "")) &&
+			allows(document, assumeRole, func(s assumption) bool { return s.covers(role) })
 	}
 	r.accountMu.Unlock()
 	if !trusted || !granted {
@@ -160,7 +161,8 @@ func (s assumption) trusts(role string) bool {
 func (s assumption) trustsService(service, source string) bool {
 	for operator, keys := range s.Condition {
 		for key, values := range keys {
-			account := key == "aws:SourceAccount" && slices.ContainsFunc(values, func(id string) bool { return strings.Contains(source, ":"+id+":") })
+			account := key == "aws:SourceAccount" &&
+				slices.ContainsFunc(values, func(id string) bool { return strings.Contains(source, ":"+id+":") })
 			if operator != "StringEquals" || !account && (key != "aws:SourceArn" || !slices.Contains(values, source)) {
 				return false
 			}

@@ -219,7 +219,8 @@ func TestServiceAssumesARole(t *testing.T) {
 	require.NoError(t, roles.PutTrust("starts", `{"Statement":[{"Effect":"Allow","Principal":{"Service":["scheduler.amazonaws.com"]},`+
 		`"Action":["sts:AssumeRole"],"Condition":{"StringEquals":{"aws:SourceAccount":["123456789012"],"aws:SourceArn":["`+group+`"]}}}]}`))
 	require.ErrorIs(t, assume("scheduler.amazonaws.com", group, add, cluster), s3.ErrDenied, "no grant")
-	require.NoError(t, roles.PutInline(ctx, "starts", "add", `{"Statement":[{"Effect":"Allow","Action":["`+add+`"],"Resource":["`+cluster+`"]}]}`))
+	grant := `{"Statement":[{"Effect":"Allow","Action":["` + add + `"],"Resource":["` + cluster + `"]}]}`
+	require.NoError(t, roles.PutInline(ctx, "starts", "add", grant))
 	require.NoError(t, assume("scheduler.amazonaws.com", group, add, cluster))
 	for name, of := range map[string][4]string{
 		"another service": {"events.amazonaws.com", group, add, cluster}, "another group": {"scheduler.amazonaws.com", group + "2", add, cluster},

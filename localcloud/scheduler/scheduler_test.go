@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,7 +101,9 @@ func TestFailuresAreGivenToTheQueue(t *testing.T) {
 	var got []string
 	for _, l := range w.lost {
 		a := l.Attributes()
-		got = append(got, a["SCHEDULE_ARN"]+" "+a["ERROR_CODE"]+" "+a["EXHAUSTED_RETRY_CONDITION"]+" "+a["RETRY_ATTEMPTS"]+" "+a["SCHEDULED_TIME"])
+		got = append(got, strings.Join([]string{
+			a["SCHEDULE_ARN"], a["ERROR_CODE"], a["EXHAUSTED_RETRY_CONDITION"], a["RETRY_ATTEMPTS"], a["SCHEDULED_TIME"],
+		}, " "))
 	}
 	slices.Sort(got)
 	require.Equal(t, []string{

@@ -86,7 +86,8 @@ type filler func(d *draft) error
 func fillers() map[string]filler {
 	out := networkFillers()
 	for _, more := range []map[string]filler{
-		firewallFillers(), instanceFillers(), identityFillers(), keyFillers(), storageFillers(), emrFillers(), scheduleFillers(), grafanaFillers(),
+		firewallFillers(), instanceFillers(), identityFillers(), keyFillers(), storageFillers(), emrFillers(), scheduleFillers(),
+		grafanaFillers(),
 	} {
 		maps.Copy(out, more)
 	}

@@ -69,7 +69,7 @@ type Outputs struct {
 // ScheduleSettings say where the schedules are. Their next runs are on the status page: here they would
 // be those of the last update.
 type ScheduleSettings struct {
-	GroupName        string `json:"groupName" help:"EventBridge Scheduler's group of the schedules, which have the names of their keys; or empty."`
+	GroupName        string `json:"groupName" help:"Group of the schedules in EventBridge, which have the names of their keys; or empty."`
 	LostRunsQueueURL string `json:"lostRunsQueueUrl" help:"SQS queue of the runs that did not start; or empty."`
 }
 

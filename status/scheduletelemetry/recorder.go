@@ -124,7 +124,8 @@ func (r *Recorder) read(ctx context.Context, now time.Time) (bool, error) {
 		return false, err // they come again
 	}
 	for _, m := range received.Messages {
-		if _, err := r.queue.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &r.config.LostRuns, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		done := &sqs.DeleteMessageInput{QueueUrl: &r.config.LostRuns, ReceiptHandle: m.ReceiptHandle}
+		if _, err := r.queue.DeleteMessage(ctx, done); err != nil {
 			return false, fmt.Errorf("delete a run that did not start from its queue: %w", err)
 		}
 	}

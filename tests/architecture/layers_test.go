@@ -63,7 +63,8 @@ func layers() []layer {
 		{folder: "report", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "verdict", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "status", pure: true, imports: []string{
-			"internal/basicauth", "internal/poll", "internal/stepcause", "phases", "profiler/serve", "report", "rules", "schedule", "verdict", "platform",
+			"internal/basicauth", "internal/poll", "internal/stepcause", "phases", "profiler/serve", "report", "rules", "schedule", "verdict",
+			"platform",
 		}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},

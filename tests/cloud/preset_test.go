@@ -116,7 +116,8 @@ func presetsRunTheirKind(t *testing.T, c *cloud) {
 		for _, p := range group {
 			// Nodes have four virtual cores: executors of eight would fit none.
 			args := append([]string{"submit", "--wait", "--json", "--cluster", p.name, "--conf", "spark.dynamicAllocation.maxExecutors=2",
-				"--conf", "spark.executor.cores=1", "tests/cloud/testdata/kinds.py", p.kind, platform.PrefixLake.URI(stack.DataBucket) + "kinds-" + p.name}, p.has...)
+				"--conf", "spark.executor.cores=1", "tests/cloud/testdata/kinds.py", p.kind,
+				platform.PrefixLake.URI(stack.DataBucket) + "kinds-" + p.name}, p.has...)
 			out, log, err := c.try(t, args...)
 			require.NoErrorf(t, err, "%s: %s\n%s", p.name, out, log)
 			var r submit.Result
