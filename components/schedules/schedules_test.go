@@ -91,8 +91,10 @@ func TestSchedulesCallEMR(t *testing.T) {
 	require.NotContains(t, of, "startDate")
 	target, _ := of["target"].(map[string]any)
 	require.Equal(t, "arn:aws:scheduler:::aws-sdk:emr:addJobFlowSteps", target["arn"])
-	require.Equal(t, `{"JobFlowId":"j-1","Steps":[{"ActionOnFailure":"CONTINUE",`+
-		`"HadoopJarStep":{"Args":["spark-submit","s3://bucket/<load>.py"],"Jar":"command-runner.jar"},"Name":"load (nightly <aws.scheduler.scheduled-time>)"}]}`, target["input"])
+	input, _ := target["input"].(string)
+	require.JSONEq(t, `{"JobFlowId":"j-1","Steps":[{"ActionOnFailure":"CONTINUE","Name":"load (nightly <aws.scheduler.scheduled-time>)",`+
+		`"HadoopJarStep":{"Args":["spark-submit","s3://bucket/<load>.py"],"Jar":"command-runner.jar"}}]}`, input)
+	require.Contains(t, input, "<aws.scheduler.scheduled-time>", "as it is: EventBridge looks for it")
 	require.Equal(t, map[string]any{"maximumRetryAttempts": 10.0, "maximumEventAgeInSeconds": 3600.0}, target["retryPolicy"])
 	weekly := one(t, rec, scheduleType, "schedules-weekly")
 	require.Equal(t, "Europe/Berlin", weekly["scheduleExpressionTimezone"])
