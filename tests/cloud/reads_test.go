@@ -192,6 +192,9 @@ func contractIsEmitted(t *testing.T, c *cloud) {
 	}, testenv.Arrival, time.Second, "metrics of the contract that were not emitted")
 	require.Greater(t, e.Found, 100)
 	for _, name := range slices.Concat(e.Absent, e.Unlisted) {
+		if name == platform.MetricLostRuns {
+			continue // a later part has a schedule, and waits for it
+		}
 		require.NotRegexp(t, `^(spark|hadoop_s3a|observatory)_`, name, "of a job: absent, or not in the contract")
 	}
 	t.Logf("%d metrics of the contract found\nabsent without their condition: %v\nnot in the contract: %v", e.Found, e.Absent, e.Unlisted)
