@@ -79,6 +79,20 @@ type Schedule struct {
 	Start, End time.Time
 }
 
+// New returns the schedule of an expression in a zone, both as EventBridge has them. The zero start and end are no
+// limits.
+func New(expression, zone string, start, end time.Time) (Schedule, error) {
+	e, err := Parse(expression)
+	if err != nil {
+		return Schedule{}, fmt.Errorf("read expression: %w", err)
+	}
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		return Schedule{}, fmt.Errorf("read time zone: %w", err)
+	}
+	return Schedule{Expression: e, Zone: location, Start: start, End: end}, nil
+}
+
 // Next returns the first start after a time, and whether there is one.
 func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	if !s.Start.IsZero() && after.Before(s.Start) {

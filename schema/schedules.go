@@ -100,19 +100,11 @@ func (c Config) ScheduledSteps(cluster string) []Step {
 // Times returns when the schedule starts. A rate starts at updated, the last update of the schedule. The
 // schedule is valid.
 func (s Schedule) Times(updated time.Time) (schedule.Schedule, error) {
-	var out schedule.Schedule
-	var err error
-	if out.Expression, err = schedule.Parse(s.Expression); err != nil {
-		return out, fmt.Errorf("read expression: %w", err)
-	}
-	if out.Zone, err = time.LoadLocation(s.Timezone); err != nil {
-		return out, fmt.Errorf("read time zone: %w", err)
-	}
-	if out.Start = parsedTime(s.Start); out.Start.IsZero() && out.Expression.Rate() {
+	out, err := schedule.New(s.Expression, s.Timezone, parsedTime(s.Start), parsedTime(s.End))
+	if err == nil && out.Expression.Rate() && out.Start.IsZero() {
 		out.Start = updated
 	}
-	out.End = parsedTime(s.End)
-	return out, nil
+	return out, err
 }
 
 // parsedTime returns the zero time for none.

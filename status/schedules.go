@@ -89,17 +89,13 @@ func (c ScheduleConfig) ended(now time.Time) bool {
 
 // next returns the next start after a time; nil if there is none, or nobody can say.
 func (c ScheduleConfig) next(now time.Time) *time.Time {
-	e, err := schedule.Parse(c.Expression)
-	if err != nil || !c.Enabled || e.Rate() {
-		return nil
-	}
-	zone, err := time.LoadLocation(c.Timezone)
-	if err != nil {
-		return nil
-	}
 	start, _ := time.Parse(time.RFC3339, c.Start)
 	end, _ := time.Parse(time.RFC3339, c.End)
-	next, found := schedule.Schedule{Expression: e, Zone: zone, Start: start, End: end}.Next(now)
+	times, err := schedule.New(c.Expression, c.Timezone, start, end)
+	if err != nil || !c.Enabled || times.Expression.Rate() {
+		return nil
+	}
+	next, found := times.Next(now)
 	if !found {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -101,24 +102,25 @@ func (f files) load(ctx context.Context) (status.Source, string, tls.Certificate
 	if tracingErr != nil {
 		tracingErr = fmt.Errorf("--sampling-ratio: %w", tracingErr)
 	}
-	api, apiErr := newEMR(ctx, config.Region)
-	if err := errors.Join(configErr, certificateErr, passwordErr, clientErr, tracingErr, apiErr); err != nil {
+	role, roleErr := nodeRole(ctx, config.Region)
+	if err := errors.Join(configErr, certificateErr, passwordErr, clientErr, tracingErr, roleErr); err != nil {
 		return status.Source{}, "", tls.Certificate{}, err
 	}
+	api := emr.NewFromConfig(role)
 	return status.Source{
 		Config: config, Client: client, Steps: status.NewStepReader(api, tracing), Clusters: status.NewClusterReader(api, config),
 		Password: password,
 	}, password, certificate, nil
 }
 
-// newEMR reads EMR with the control node's role. A throttled request is repeated once;
-// then the page says so.
-func newEMR(ctx context.Context, region string) (*emr.Client, error) {
-	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(region), awsconfig.WithRetryMaxAttempts(2))
+// nodeRole is the configuration of clients that call AWS with the control node's role. A throttled request
+// is repeated once; then the page says so.
+func nodeRole(ctx context.Context, region string) (aws.Config, error) {
+	config, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(region), awsconfig.WithRetryMaxAttempts(2))
 	if err != nil {
-		return nil, fmt.Errorf("configure the client of EMR: %w", err)
+		return aws.Config{}, fmt.Errorf("configure the clients of AWS: %w", err)
 	}
-	return emr.NewFromConfig(aws), nil
+	return config, nil
 }
 
 // recordSchedules reads the queue of runs that did not start, if the stack has schedules.
@@ -126,11 +128,11 @@ func (f files) recordSchedules(ctx context.Context, source *status.Source) error
 	if source.Config.LostRuns == "" {
 		return nil
 	}
-	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(source.Config.Region), awsconfig.WithRetryMaxAttempts(2))
+	role, err := nodeRole(ctx, source.Config.Region)
 	if err != nil {
-		return fmt.Errorf("configure the client of SQS: %w", err)
+		return err
 	}
-	schedules, err := scheduletelemetry.New(ctx, source.Config, sqs.NewFromConfig(aws), f.data, f.samplingRatio != "")
+	schedules, err := scheduletelemetry.New(ctx, source.Config, sqs.NewFromConfig(role), f.data, f.samplingRatio != "")
 	if err != nil {
 		return fmt.Errorf("record schedules: %w", err)
 	}

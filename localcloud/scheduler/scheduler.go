@@ -155,19 +155,11 @@ func (s *Service) save() error {
 }
 
 func (s Schedule) times(created time.Time) (schedule.Schedule, error) {
-	e, err := schedule.Parse(s.Expression)
-	if err != nil {
-		return schedule.Schedule{}, err
+	out, err := schedule.New(s.Expression, s.Zone, s.Start, s.End)
+	if err == nil && out.Expression.Rate() && out.Start.IsZero() {
+		out.Start = created
 	}
-	zone, err := time.LoadLocation(s.Zone)
-	if err != nil {
-		return schedule.Schedule{}, fmt.Errorf("time zone: %w", err)
-	}
-	start := s.Start
-	if start.IsZero() && e.Rate() {
-		start = created
-	}
-	return schedule.Schedule{Expression: e, Zone: zone, Start: start, End: s.End}, nil
+	return out, err
 }
 
 // Watch starts what is due until ctx is done.
