@@ -2,13 +2,9 @@ package scheduler
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +12,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/emr-observatory/emr-observatory/internal/statefile"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schedule"
 )
@@ -86,15 +83,8 @@ type call struct {
 func (s *Service) Open() error {
 	s.changed = make(chan struct{}, 1)
 	s.state = state{Schedules: map[string]*entry{}}
-	text, err := os.ReadFile(s.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+	if err := statefile.Load(s.Path, &s.state); err != nil {
 		return fmt.Errorf("open schedules: %w", err)
-	}
-	if err := json.Unmarshal(text, &s.state); err != nil {
-		return fmt.Errorf("open schedules: read %s: %w", s.Path, err)
 	}
 	return nil
 }
@@ -136,15 +126,7 @@ func (s *Service) Delete(id string) error {
 
 // save is called with the lock held.
 func (s *Service) save() error {
-	text, err := json.Marshal(s.state)
-	if err != nil {
-		return fmt.Errorf("save schedules: %w", err)
-	}
-	part := s.Path + ".part"
-	if err := os.WriteFile(part, text, 0o600); err != nil {
-		return fmt.Errorf("save schedules: %w", err)
-	}
-	if err := os.Rename(part, s.Path); err != nil {
+	if err := statefile.Save(s.Path, s.state); err != nil {
 		return fmt.Errorf("save schedules: %w", err)
 	}
 	select {

@@ -5,17 +5,15 @@ package sqs
 
 import (
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/emr-observatory/emr-observatory/internal/statefile"
 )
 
 // Service holds queues. Its fields are set before Open.
@@ -53,15 +51,8 @@ type message struct {
 // Open reads the queues of an earlier process.
 func (s *Service) Open() error {
 	s.queues = map[string]*queue{}
-	text, err := os.ReadFile(s.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+	if err := statefile.Load(s.Path, &s.queues); err != nil {
 		return fmt.Errorf("open queues: %w", err)
-	}
-	if err := json.Unmarshal(text, &s.queues); err != nil {
-		return fmt.Errorf("open queues: read %s: %w", s.Path, err)
 	}
 	return nil
 }
@@ -109,15 +100,7 @@ func (s *Service) Send(arn, body string, attributes map[string]string) error {
 
 // save is called with the lock held.
 func (s *Service) save() error {
-	text, err := json.Marshal(s.queues)
-	if err != nil {
-		return fmt.Errorf("save queues: %w", err)
-	}
-	part := s.Path + ".part"
-	if err := os.WriteFile(part, text, 0o600); err != nil {
-		return fmt.Errorf("save queues: %w", err)
-	}
-	if err := os.Rename(part, s.Path); err != nil {
+	if err := statefile.Save(s.Path, s.queues); err != nil {
 		return fmt.Errorf("save queues: %w", err)
 	}
 	return nil

@@ -1,17 +1,14 @@
 package scheduletelemetry
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/emr-observatory/emr-observatory/internal/statefile"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -39,15 +36,8 @@ func load(folder string) (kept, error) {
 		return k, nil
 	}
 	k.path = filepath.Join(folder, keptFile)
-	text, err := os.ReadFile(k.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return k, nil
-	case err != nil:
-		return k, fmt.Errorf("read runs that did not start: %w", err)
-	}
-	if err := json.Unmarshal(text, &k); err != nil {
-		return k, fmt.Errorf("read runs that did not start from %s: %w; delete it", k.path, err)
+	if err := statefile.Load(k.path, &k); err != nil {
+		return k, fmt.Errorf("read runs that did not start: %w; delete the file", err)
 	}
 	return k, nil
 }
@@ -98,15 +88,7 @@ func (k *kept) save() error {
 	if k.path == "" {
 		return nil
 	}
-	text, err := json.Marshal(k)
-	if err != nil {
-		return fmt.Errorf("keep runs that did not start: %w", err)
-	}
-	part := k.path + ".part"
-	if err := os.WriteFile(part, text, 0o600); err != nil {
-		return fmt.Errorf("keep runs that did not start: %w", err)
-	}
-	if err := os.Rename(part, k.path); err != nil {
+	if err := statefile.Save(k.path, k); err != nil {
 		return fmt.Errorf("keep runs that did not start: %w", err)
 	}
 	return nil

@@ -1,14 +1,12 @@
 package steptelemetry
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/internal/statefile"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -50,14 +48,7 @@ func loadPositions(folder string) (positions, error) {
 	if folder == "" {
 		return read, nil
 	}
-	data, err := os.ReadFile(filepath.Join(folder, positionsFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return read, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &read)
-	}
-	if err != nil {
+	if err := statefile.Load(filepath.Join(folder, positionsFile), &read); err != nil {
 		return positions{}, fmt.Errorf("read which steps have a span: %w", err)
 	}
 	return read, nil
@@ -69,15 +60,7 @@ func (p positions) save(folder string) error {
 	if folder == "" {
 		return nil
 	}
-	data, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("encode which steps have a span: %w", err)
-	}
-	file := filepath.Join(folder, positionsFile)
-	if err := os.WriteFile(file+".new", data, 0o600); err != nil {
-		return fmt.Errorf("write which steps have a span: %w", err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
+	if err := statefile.Save(filepath.Join(folder, positionsFile), p); err != nil {
 		return fmt.Errorf("write which steps have a span: %w", err)
 	}
 	return nil

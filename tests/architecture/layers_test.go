@@ -40,6 +40,7 @@ func layers() []layer {
 		{folder: "explain", pure: true, imports: []string{"cost", "observe", "schema", "platform"}},
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
+		{folder: "internal/statefile", strict: true, pure: true},
 		{folder: "internal/basicauth", strict: true, pure: true, imports: []string{"platform"}},
 		{folder: "internal/keptlogs", strict: true, pure: true},
 		{folder: "internal/stepcause", strict: true, pure: true},
@@ -63,8 +64,8 @@ func layers() []layer {
 		{folder: "report", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "verdict", pure: true, imports: []string{"rules", "platform"}},
 		{folder: "status", pure: true, imports: []string{
-			"internal/basicauth", "internal/poll", "internal/stepcause", "phases", "profiler/serve", "report", "rules", "schedule", "verdict",
-			"platform",
+			"internal/basicauth", "internal/poll", "internal/statefile", "internal/stepcause", "phases", "profiler/serve", "report", "rules",
+			"schedule", "verdict", "platform",
 		}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
@@ -83,7 +84,7 @@ func layers() []layer {
 		{folder: "simulator", strict: true, imports: []string{"schedule"}},
 		{folder: "toolchain", pure: true, strict: true, imports: []string{"internal/poll", "internal/testenv", "platform"}},
 		{folder: "localcloud", strict: true, imports: []string{
-			"internal/poll", "internal/testenv", "schedule", "simulator", "toolchain", "platform",
+			"internal/poll", "internal/statefile", "internal/testenv", "schedule", "simulator", "toolchain", "platform",
 		}},
 		{folder: "internal/engine", imports: everything},
 		{folder: "internal/local", imports: everything},
