@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/emr-observatory/emr-observatory/schema/decode"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
@@ -79,10 +78,6 @@ func (c Cluster) checkManagedScaling(l *violation.List, path string) {
 	c.checkCoreOnDemand(l, path)
 	l.Require(c.HasCore(), at, m.Unit, "must not be set for a primary node alone: there is nothing to scale",
 		"remove it, or set "+path+".core.count")
-	for i, name := range c.Applications {
-		l.Require(!slices.Contains(outsideYARN(), name), pathOf(path+".applications", i), name,
-			"must run on YARN with managedScaling, which sees nothing else", "remove it, or the key managedScaling")
-	}
 	warnOfFixed(l, newSettings(sparkDefaults, path+".sparkDefaults", c.SparkDefaults))
 	for i, step := range c.Steps {
 		warnOfFixed(l, settings{sparkDefaults: submitted(pathOf(path+".steps", i)+".args", step.Args)})
@@ -115,7 +110,3 @@ func warnOfFixed(l *violation.List, s settings) {
 		"should be true with managedScaling: a job without it keeps its executors, and asks for all of them at once, so that EMR scales "+
 			"up to max", "remove it, or the key managedScaling")
 }
-
-// outsideYARN returns the applications whose work managed scaling does not see (EMR
-// Management Guide, "Using managed scaling"). Phoenix is a part of HBase.
-func outsideYARN() []string { return []string{"HBase", "Phoenix", presto, trino} }

@@ -48,8 +48,4 @@ func (c Cluster) checkRuntimeRoles(l *violation.List, path string) {
 	// EMR Management Guide, "Runtime roles for Amazon EMR steps", considerations.
 	l.Require(!r.Enabled() || c.Masters() <= 1, path+".arns", r.ARNs, "must be empty with three primary nodes: EMR has no runtime roles there",
 		"remove it, or set the number of primary nodes to 1")
-	const agent, since = "AmazonCloudWatchAgent", "emr-7.6.0"
-	early := !c.isFrom(since) && isSupportedRelease(c.ReleaseLabel)
-	l.Require(!r.Enabled() || !slices.Contains(c.Applications, agent) || !early, path+".arns", r.ARNs,
-		"must be empty with "+agent+" before "+since+": EMR does not install both", "remove one of them, or use "+since+" or later")
 }
