@@ -46,11 +46,29 @@ type costs struct {
 		ID, Name         string
 		USD, Parts, Idle float64
 	}
-	Applications []struct {
-		Cluster, ID, Name, Basis    string
-		USD, Seconds, Yarn, History float64
-		Cores                       int64
+	Applications []applicationCost
+}
+
+type applicationCost struct {
+	Cluster, ID, Name, Basis    string
+	USD, Seconds, Yarn, History float64
+	Cores                       int64
+}
+
+// withAllAttempts adds up the attempts of each application, of which YARN accounts for all together.
+func withAllAttempts(rows []applicationCost) []applicationCost {
+	var out []applicationCost
+	at := map[string]int{}
+	for _, a := range rows {
+		i, more := at[a.Cluster+"/"+a.ID]
+		if !more {
+			at[a.Cluster+"/"+a.ID] = len(out)
+			out = append(out, a)
+			continue
+		}
+		out[i].USD, out[i].Seconds, out[i].History = out[i].USD+a.USD, out[i].Seconds+a.Seconds, out[i].History+a.History
 	}
+	return out
 }
 
 // How much core-seconds may differ from YARN's, and what a cluster cost from its parts.
@@ -80,7 +98,7 @@ func (h history) costsAddUp(t *testing.T, folder string) {
 	})
 	require.NoError(t, err)
 	compared := 0
-	for _, a := range all.Applications {
+	for _, a := range withAllAttempts(all.Applications) {
 		t.Logf("%s: $%.4f, %.0f core-seconds, %.0f by YARN, %.0f by its history alone", a.Name, a.USD, a.Seconds, a.Yarn, a.History)
 		if a.Basis != tables.BasisYARN {
 			continue
