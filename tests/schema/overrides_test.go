@@ -74,7 +74,7 @@ func requirePaths(t *testing.T, err error, values map[string]string) {
 	require.NotEmpty(t, found, "%v", err)
 	var texts []string
 	for _, v := range found {
-		require.Regexp(t, "^"+platform.Project+`:(clusters|architectures)\b`, v.Path, values["clusters"])
+		require.Regexp(t, "^"+platform.Project+`:(clusters|architectures|network\.cidr)\b`, v.Path, values["clusters"])
 		require.NotEmpty(t, v.Rule)
 		require.NotEmpty(t, v.Remedy)
 		texts = append(texts, v.Error())
