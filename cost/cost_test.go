@@ -202,3 +202,29 @@ func TestReadmeStatesWhatAnIdleStackCosts(t *testing.T) {
 	require.Contains(t, string(text), fmt.Sprintf("costs $%.0f a month in %s, and its cluster of three nodes %s an hour while it runs",
 		e.Stack.Month.Typical.USD(), cfg.Region, e.Clusters[0].Hour.Typical))
 }
+
+// Each run of a schedule is an hour, and no longer than until the next.
+func TestClustersOfSchedules(t *testing.T) {
+	for name, c := range map[string]struct {
+		expression string
+		want       cost.Hours
+	}{
+		"daily":             {`"cron(0 2 * * ? *)"`, cost.Hours{Least: 365.0 / 12 / 60, Typical: 365.0 / 12, Most: 730}},
+		"weekly":            {`"cron(0 6 ? * MON *)"`, cost.Hours{Least: 52.0 / 12 / 60, Typical: 52.0 / 12, Most: 730}},
+		"every ten minutes": {`"rate(10 minutes)"`, cost.Hours{Least: 73, Typical: 730, Most: 730}},
+		"of one year":       {`"cron(0 2 1 * ? 2026)"`, cost.Hours{Least: 1.0 / 60, Typical: 1, Most: 730}},
+		"not enabled":       {`"rate(10 minutes)","enabled":false`, cost.Hours{Most: 730}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := config.Parse(map[string]string{
+				"region": "us-east-1", "clusters": `{"main":{"startedBy":"schedules","keepAlive":false,"idleTimeoutMinutes":0}}`,
+				"schedules": `{"a":{"expression":` + c.expression + `,"cluster":"main","steps":[{"name":"load","args":["true"]}]}}`,
+			})
+			require.NoError(t, err)
+			got := cost.Of(cfg).Clusters[0]
+			require.InDelta(t, float64(c.want.Least), float64(got.Hours.Least), 0.01)
+			require.InDelta(t, float64(c.want.Typical), float64(got.Hours.Typical), 0.2, "years have 52 or 53 Mondays")
+			require.InDelta(t, float64(c.want.Most), float64(got.Hours.Most), 0)
+		})
+	}
+}

@@ -17,7 +17,7 @@ func (list priceList) estimate(cfg schema.Config) Estimate {
 	out := Estimate{Region: cfg.Region, Prices: sources(), Clusters: []Part{}, Stack: t.stackPart(cfg)}
 	out.Month = out.Stack.Month
 	for _, key := range cfg.ClusterKeys() {
-		p := list.in(cfg.Region).clusterPart(key, cfg.Clusters[key])
+		p := list.in(cfg.Region).clusterPart(key, cfg.Clusters[key], runsOf(cfg, key))
 		out.Clusters = append(out.Clusters, p)
 		out.Month = out.Month.plus(p.Month)
 	}
@@ -33,13 +33,13 @@ func sources() []string {
 	return append(out, "schema/facts/services.json of "+facts.ServicesFile().Date)
 }
 
-// clusterPart returns what a cluster costs.
-func (t tariff) clusterPart(key string, c schema.Cluster) Part {
+// clusterPart returns what a cluster costs. runs are those of a month, of a cluster that each run of a schedule starts.
+func (t tariff) clusterPart(key string, c schema.Cluster, runs float64) Part {
 	p := Part{Name: key}
 	for _, pool := range t.poolsOf(c, schema.ClusterPath(key)) {
 		t.addPool(&p, pool, c.RootVolumeGiB)
 	}
-	hours, assumption := hoursOf(c)
+	hours, assumption := hoursOf(c, runs)
 	p.Assumptions, p.Unpriced = []string{assumption}, *t.missing
 	if c.Fleets != nil {
 		p.Assumptions = append(p.Assumptions, "a fleet may exceed its target by less than one instance")

@@ -41,22 +41,14 @@ func (c *cloud) openSchedules() error {
 	return c.schedules.Open()
 }
 
-// addStepsTarget is the one universal target that the local cloud calls.
-const addStepsTarget = ":scheduler:::aws-sdk:emr:addJobFlowSteps"
-
 // callTarget calls EMR's API with the key of a schedule's role, if the role's policies allow it.
 func (c *cloud) callTarget(ctx context.Context, of scheduler.Schedule, input []byte) error {
-	if !strings.HasSuffix(of.Target, addStepsTarget) {
-		return &scheduler.CallError{Code: "UnsupportedTarget", Message: "the local cloud calls ..." + addStepsTarget + " only, not " + of.Target}
-	}
-	var on struct{ JobFlowID string } // JSON's names are compared without case
-	if err := json.Unmarshal(input, &on); err != nil {
-		return &scheduler.CallError{Code: "SerializationException", Message: err.Error()}
+	operation, needs, err := c.emrCall(of.Target, input)
+	if err != nil {
+		return err
 	}
 	group := strings.Replace(strings.TrimSuffix(of.ARN, "/"+path.Base(of.ARN)), ":schedule/", ":schedule-group/", 1)
-	cluster := "arn:aws:elasticmapreduce:" + AWSRegion + ":" + AccountID + ":cluster/" + on.JobFlowID
-	key, err := c.objects.Roles.AssumeForService(ctx, path.Base(of.Role), "scheduler.amazonaws.com", group,
-		"elasticmapreduce:AddJobFlowSteps", cluster)
+	key, err := c.objects.Roles.AssumeForService(ctx, path.Base(of.Role), "scheduler.amazonaws.com", group, needs...)
 	if errors.Is(err, s3.ErrDenied) {
 		return &scheduler.CallError{Code: "AccessDeniedException", Message: err.Error()}
 	}
@@ -68,7 +60,7 @@ func (c *cloud) callTarget(ctx context.Context, of scheduler.Schedule, input []b
 		return fmt.Errorf("call EMR: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/x-amz-json-1.1")
-	request.Header.Set("X-Amz-Target", "ElasticMapReduce.AddJobFlowSteps")
+	request.Header.Set("X-Amz-Target", "ElasticMapReduce."+operation)
 	sum := sha256.Sum256(input)
 	if err := v4.NewSigner().SignHTTP(ctx, aws.Credentials{AccessKeyID: key.ID, SecretAccessKey: key.Secret}, request,
 		hex.EncodeToString(sum[:]), "elasticmapreduce", AWSRegion, time.Now()); err != nil {
@@ -95,6 +87,52 @@ func (c *cloud) callTarget(ctx context.Context, of scheduler.Schedule, input []b
 		Code: refusal.Type, Message: refusal.Message,
 		Retryable: response.StatusCode >= http.StatusInternalServerError || strings.Contains(refusal.Type, "Throttling"),
 	}
+}
+
+// emrTarget is the service of the universal targets that the local cloud calls.
+const emrTarget = ":scheduler:::aws-sdk:emr:"
+
+// emrCall returns the operation of a target, and what its caller must be allowed.
+func (c *cloud) emrCall(target string, input []byte) (string, []s3.Access, error) {
+	var call struct { // JSON's names are compared without case
+		JobFlowID                                 string
+		ServiceRole, JobFlowRole, AutoScalingRole string
+		Tags                                      []struct{ Key, Value string }
+	}
+	if err := json.Unmarshal(input, &call); err != nil {
+		return "", nil, &scheduler.CallError{Code: "SerializationException", Message: err.Error()}
+	}
+	_, operation, _ := strings.Cut(target, emrTarget)
+	const clusters = "arn:aws:elasticmapreduce:" + AWSRegion + ":" + AccountID + ":cluster/"
+	switch operation {
+	case "addJobFlowSteps":
+		return "AddJobFlowSteps", []s3.Access{{Action: "elasticmapreduce:AddJobFlowSteps", Resource: clusters + call.JobFlowID}}, nil
+	case "runJobFlow":
+		run := s3.Access{Action: "elasticmapreduce:RunJobFlow", Resource: "*", Context: map[string]string{"aws:RequestedRegion": AWSRegion}}
+		for _, tag := range call.Tags {
+			run.Context["elasticmapreduce:RequestTag/"+tag.Key] = tag.Value
+		}
+		ofNodes, err := c.objects.Roles.OfProfile(path.Base(call.JobFlowRole))
+		if err != nil {
+			return "", nil, &scheduler.CallError{Code: "ValidationException", Message: err.Error()}
+		}
+		tags := s3.Access{Action: "elasticmapreduce:AddTags", Resource: clusters + "*", Context: run.Context}
+		needs := []s3.Access{run, tags, passes(call.ServiceRole, "elasticmapreduce"), passes(ofNodes, "ec2")}
+		if call.AutoScalingRole != "" {
+			needs = append(needs, passes(call.AutoScalingRole, "application-autoscaling"))
+		}
+		return "RunJobFlow", needs, nil
+	default:
+		return "", nil, &scheduler.CallError{
+			Code: "UnsupportedTarget", Message: "the local cloud calls " + emrTarget + "addJobFlowSteps and runJobFlow, not " + target,
+		}
+	}
+}
+
+// passes is the access of whoever gives a role to a service.
+func passes(role, service string) s3.Access {
+	to := map[string]string{"iam:PassedToService": service + ".amazonaws.com"}
+	return s3.Access{Action: s3.PassRole, Resource: path.Base(role), Context: to}
 }
 
 // scheduleParts returns the resources of EventBridge Scheduler and SQS that are real.

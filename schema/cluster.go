@@ -31,6 +31,7 @@ type Cluster struct {
 	ManagedScaling *ManagedScaling   `json:"managedScaling"`
 	Tenants        map[string]Tenant `json:"tenants" rule:"tenants"`
 
+	StartedBy                string `json:"startedBy" rule:"startedBy"`
 	KeepAlive                bool   `json:"keepAlive"`
 	IdleTimeoutMinutes       int    `json:"idleTimeoutMinutes" rule:"idleTimeout"`
 	TerminationProtection    bool   `json:"terminationProtection"`
@@ -78,8 +79,10 @@ func (Cluster) Help() map[string]string {
 		"placement":      "SPREAD puts three primary nodes on different hardware. Empty: wherever EC2 has room.",
 		"customAmiId": "Image of all nodes. Empty: EMR's own. It must be built on the Amazon Linux of the release, and of the architecture of " +
 			"every group.",
-		"rootVolumeGiB":         "Size of each node's root volume in GiB; 0 for EMR's own choice.",
-		"keepAlive":             "False: the cluster ends after its last step, and the next update starts another.",
+		"rootVolumeGiB": "Size of each node's root volume in GiB; 0 for EMR's own choice.",
+		"startedBy": "What starts it: " + StartedByUpdate + ", or " + StartedBySchedules + ", each of whose runs starts a cluster of its own, " +
+			"which ends after the steps of the schedule. An update then only creates what such a cluster needs.",
+		"keepAlive":             "False: the cluster ends after its last step. The next update starts another, or the next run of its schedule.",
 		"idleTimeoutMinutes":    "Minutes without work after which EMR terminates the cluster; 0 for never.",
 		"terminationProtection": "Refuse to terminate the cluster, by API or by destroy.",
 		"unhealthyNodeReplacement": "Replace core nodes that YARN or HDFS reports as unhealthy. False: they only lose their work and " +
@@ -125,6 +128,7 @@ func (c *Cluster) SetDefaults() {
 		Tasks:                    map[string]InstanceGroup{},
 		Tenants:                  map[string]Tenant{},
 		Subnets:                  []int{0},
+		StartedBy:                StartedByUpdate,
 		KeepAlive:                true,
 		IdleTimeoutMinutes:       60,
 		UnhealthyNodeReplacement: true,

@@ -28,6 +28,7 @@ const continueOnFailure = "CONTINUE"
 
 func lifeRules() map[string]Rule {
 	return map[string]Rule{
+		"startedBy":       oneOf(StartedByUpdate, StartedBySchedules),
 		"idleTimeout":     intRange(0, maxIdleMinutes).with("; EMR takes one minute to seven days, 0 is never", ""),
 		"scaleDown":       oneOf(atTaskCompletion, "TERMINATE_AT_INSTANCE_HOUR"),
 		"stepConcurrency": intRange(1, maxStepConcurrency),
@@ -92,10 +93,11 @@ func (c Cluster) checkLife(l *violation.List, path string, ephemeral bool) {
 		"remove it when the cluster is replaced")
 	l.Require(c.Placement == "" || c.Masters() == threeMasters, path+".placement", c.Placement,
 		"must be empty with one primary node: there is nothing to spread", "remove it, or set "+path+".master.count to 3")
+	c.checkStartedBy(l, path)
 	if c.KeepAlive {
 		return
 	}
-	l.Require(len(c.Steps) > 0, path+".keepAlive", c.KeepAlive, "must be true without steps: the cluster would end at once",
+	l.Require(len(c.Steps) > 0 || c.OfSchedules(), path+".keepAlive", c.KeepAlive, "must be true without steps: the cluster would end at once",
 		"add steps, or remove the key")
 	l.Require(c.IdleTimeoutMinutes == 0, path+".idleTimeoutMinutes", c.IdleTimeoutMinutes,
 		"must be 0 without keepAlive: the cluster ends after its last step, idle or not", "set it to 0")

@@ -1,25 +1,25 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schedule"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// Limits of EventBridge Scheduler (Scheduler API, RetryPolicy; User Guide, "Quotas"), and the
+// Limits of EventBridge Scheduler (Scheduler API, RetryPolicy), and the
 // number of schedules that a page still shows.
 const (
 	maxSchedules       = 50
 	maxScheduleRetries = 185
 	maxScheduleMinutes = 24 * 60
-	maxScheduleInput   = 256 << 10 // bytes of a target's input
 )
+
+// MaxScheduleInput is how many bytes the input of a schedule's target has at most (User Guide, "Quotas").
+const MaxScheduleInput = 256 << 10
 
 // Schedule starts steps by the clock.
 type Schedule struct {
@@ -30,6 +30,7 @@ type Schedule struct {
 	Enabled       bool   `json:"enabled"`
 	Cluster       string `json:"cluster" rule:"scheduleCluster"`
 	Steps         []Step `json:"steps" rule:"scheduleSteps"`
+	StepsFrom     string `json:"stepsFrom" rule:"stepsFrom"`
 	Retries       int    `json:"retries" rule:"scheduleRetries"`
 	MaxAgeMinutes int    `json:"maxAgeMinutes" rule:"scheduleAge"`
 }
@@ -43,9 +44,12 @@ func (Schedule) Help() map[string]string {
 		"start":    "Time before which nothing starts; of cron only. A rate starts with the update that last changed the schedule.",
 		"end":      "Time after which nothing starts. Empty: never.",
 		"enabled":  "False: nothing starts until it is true again.",
-		"cluster":  "Key of the stack's cluster that runs the steps. An edit that replaces the cluster changes the schedule with it.",
+		"cluster": "Key of the stack's cluster that runs the steps. An edit that replaces the cluster changes the schedule with it. Of a " +
+			"cluster with startedBy " + StartedBySchedules + ", each run starts one of its own.",
 		"steps": "The steps, as in clusters.*.steps. Each run adds them with the schedule's key and time in their names, so that a run that " +
 			"EventBridge delivers twice is recognised.",
+		"stepsFrom": "Object in S3 with the steps, in place of steps: a JSON list of the same objects. It is read by each update, which says " +
+			"what it read; a later edit of the object needs another update. Its Content-Type must be application/json, or of text.",
 		"retries":       "How often a call that EMR refuses for a passing reason is repeated.",
 		"maxAgeMinutes": "For how long it is repeated. After that the run is lost, and reported.",
 	}
@@ -67,7 +71,9 @@ func scheduleRules() map[string]Rule {
 			with(", or empty", "remove it"),
 		"scheduleCluster": textOnly("must be the key of a cluster of this stack"),
 		"scheduleSteps": textOnly(fmt.Sprintf("must be 1 to %d steps, each of another name, of at most %d bytes together",
-			maxSteps, maxScheduleInput)),
+			maxSteps, MaxScheduleInput)),
+		"stepsFrom": pattern(`^s3://`+bucketPattern+`/[^\s/](\S*[^\s/])?$`, "the s3:// URI of an object "+bucketText).ofBucket().optional().
+			with(", or empty", "write e.g. s3://bucket/steps.json"),
 		"scheduleRetries": intRange(0, maxScheduleRetries),
 		"scheduleAge":     intRange(1, maxScheduleMinutes).with(" minutes", ""),
 	}
@@ -85,17 +91,6 @@ func isTime(text string) bool {
 
 // ScheduleKeys returns the keys of the schedules in their order.
 func (c Config) ScheduleKeys() []string { return slices.Sorted(maps.Keys(c.Schedules)) }
-
-// ScheduledSteps returns the steps that schedules add to a cluster, in the order of their keys.
-func (c Config) ScheduledSteps(cluster string) []Step {
-	var out []Step
-	for _, key := range c.ScheduleKeys() {
-		if s := c.Schedules[key]; s.Cluster == cluster {
-			out = append(out, s.Steps...)
-		}
-	}
-	return out
-}
 
 // Times returns when the schedule starts. A rate starts at updated, the last update of the schedule. The
 // schedule is valid.
@@ -121,6 +116,17 @@ func (c Config) checkSchedules(l *violation.List) {
 		c.Schedules[key].check(l, at)
 		c.checkScheduled(l, key, at, c.Schedules[key])
 	}
+	for _, key := range c.ClusterKeys() {
+		l.Require(!c.Clusters[key].OfSchedules() || len(c.SchedulesOf(key)) > 0, ClusterPath(key)+".startedBy", StartedBySchedules,
+			"must be "+StartedByUpdate+" without a schedule that names the cluster: nothing would start it", "add a schedule, or remove the key")
+	}
+}
+
+// SchedulesOf returns the schedules that name a cluster.
+func (c Config) SchedulesOf(cluster string) map[string]Schedule {
+	out := maps.Clone(c.Schedules)
+	maps.DeleteFunc(out, func(_ string, s Schedule) bool { return s.Cluster != cluster })
+	return out
 }
 
 func (s Schedule) check(l *violation.List, at string) {
@@ -135,52 +141,24 @@ func (s Schedule) check(l *violation.List, at string) {
 	l.Require(start.IsZero() || end.IsZero() || start.Before(end), at+".end", s.End, "must be after the start", "set a later end, or none")
 }
 
-// checkScheduled checks the steps as those of their cluster.
+// checkScheduled checks the schedule with its cluster.
 func (c Config) checkScheduled(l *violation.List, key, at string, s Schedule) {
-	room := platform.MaxScheduledName(key)
-	named := map[string]bool{}
-	for i, step := range s.Steps {
-		path := pathOf(at+".steps", i) + ".name"
-		l.Require(len([]rune(step.Name)) <= room, path, step.Name,
-			fmt.Sprintf("must be at most %d characters: the schedule's key and time follow it", room), "shorten it")
-		l.Require(!named[step.Name], path, step.Name,
-			"must be the name of one step: two of a name are a run that was delivered twice", "rename one")
-		named[step.Name] = true
-	}
-	text := rules["scheduleSteps"].Text
-	l.Require(len(s.Steps) > 0, at+".steps", len(s.Steps), text, "name at least one")
-	size := inputSize(s.Steps)
-	l.Require(size <= maxScheduleInput, at+".steps", size, text, "read long arguments from a file")
-	cluster, found := c.Clusters[s.Cluster]
+	l.Require(len(s.Steps) == 0 || s.StepsFrom == "", at+".stepsFrom", s.StepsFrom, "must be empty beside steps", "remove one of the two")
 	known := joinOr(c.ClusterKeys())
 	if known == "" {
 		known = "there is none"
 	}
+	cluster, found := c.Clusters[s.Cluster]
 	l.Require(found, at+".cluster", s.Cluster, rules["scheduleCluster"].Text+": "+known, "name one, or declare it")
-	if !found {
-		return
+	if found {
+		l.Require(!cluster.RuntimeRoles.Enabled(), at+".cluster", s.Cluster,
+			"must be a cluster without runtimeRoles: the steps of a schedule have "+
+				"the nodes' role", "name another cluster")
+		l.Require(cluster.KeepAlive || cluster.OfSchedules(), at+".cluster", s.Cluster,
+			"must be a cluster with keepAlive, or one that each run starts: it would have ended before the schedule starts",
+			"set "+ClusterPath(s.Cluster)+".keepAlive, or .startedBy to "+StartedBySchedules)
 	}
-	l.Require(!cluster.RuntimeRoles.Enabled(), at+".cluster", s.Cluster,
-		"must be a cluster without runtimeRoles: the steps of a schedule have "+
-			"the nodes' role", "name another cluster")
-	l.Require(cluster.KeepAlive, at+".cluster", s.Cluster, "must be a cluster with keepAlive: it would have ended before the schedule starts",
-		"set "+ClusterPath(s.Cluster)+".keepAlive")
-	settings, on := cluster.settings(ClusterPath(s.Cluster)), cluster.machines()
-	for i, step := range s.Steps {
-		step.checkProgram(l, pathOf(at+".steps", i))
-		cluster.checkSubmitted(l, pathOf(at+".steps", i)+".args", step.Args, settings, on)
+	if s.StepsFrom == "" {
+		c.CheckScheduledSteps(l, key, at+".steps", s.Steps)
 	}
-	cluster.Steps = s.Steps
-	cluster.checkSteps(l, at+".steps")
-}
-
-// inputSize returns how many bytes the input of the call has, or a few more: its members are longer than the
-// keys of a step.
-func inputSize(steps []Step) int {
-	const more = 200 // of each step: names of members, the schedule's key and time
-	text, err := json.Marshal(steps)
-	if err != nil {
-		return 0 // only of values that JSON lacks, which no configuration holds
-	}
-	return len(text) + more*len(steps)
 }

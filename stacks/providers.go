@@ -48,8 +48,7 @@ func newBaseProviders(ctx *pulumi.Context, cfg schema.Config) (baseProviders, er
 // awsArgs sets default tags, which the provider adds to every resource. A custom
 // S3 endpoint implies path-style addresses: a gateway has no DNS name per bucket.
 func awsArgs(stack string, cfg schema.Config) *aws.ProviderArgs {
-	tags := platform.StackTags(stack)
-	maps.Copy(tags, cfg.Tags)
+	tags := stackTags(cfg, stack)
 	args := &aws.ProviderArgs{
 		Region:      pulumi.String(cfg.Region),
 		DefaultTags: aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(tags)},
@@ -65,6 +64,13 @@ func awsArgs(stack string, cfg schema.Config) *aws.ProviderArgs {
 		args.S3UsePathStyle = pulumi.Bool(true)
 	}
 	return args
+}
+
+// stackTags are the tags of every resource of the stack.
+func stackTags(cfg schema.Config, stack string) map[string]string {
+	tags := platform.StackTags(stack)
+	maps.Copy(tags, cfg.Tags)
+	return tags
 }
 
 // ControlInstanceTags are the tags by which the instance of a stack's control node

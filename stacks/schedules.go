@@ -35,6 +35,9 @@ func schedulesText(cfg schema.Config, now time.Time) string {
 		if !s.Enabled {
 			continue
 		}
+		if cfg.Clusters[s.Cluster].OfSchedules() {
+			fmt.Fprintf(&out, "  each run starts its own cluster, as clusters.%s says\n", s.Cluster)
+		}
 		if _, found := times.Next(now); found {
 			of[s.Cluster] = append(of[s.Cluster], times)
 		}

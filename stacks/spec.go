@@ -142,7 +142,8 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 		Name:                    ClusterName(stack, key),
 		Cluster:                 s.cfg.Clusters[key].WithBids(s.cfg.Region),
 		SamplingRatio:           s.cfg.Tracing.Ratio(),
-		Scheduled:               s.cfg.ScheduledSteps(key),
+		Scheduled:               s.cfg.SchedulesOf(key),
+		StackTags:               stackTags(s.cfg, stack),
 		HistoryReadable:         s.cfg.Profiler.ReadableByJobs,
 		Identity:                s.cfg.Identity(),
 		DNSServers:              s.cfg.Network.DNSServers,
@@ -161,11 +162,17 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 
 func (s spec) schedulesArgs(clusters map[string]*emr.Cluster, control *controlnode.ControlNode) *schedules.Args {
 	args := &schedules.Args{
-		Region: s.cfg.Region, Schedules: s.cfg.Schedules, ClusterIDs: map[string]pulumi.StringInput{}, Identity: s.cfg.Identity(), Now: time.Now,
+		Region: s.cfg.Region, Schedules: s.cfg.Schedules, Clusters: map[string]schedules.Cluster{}, Identity: s.cfg.Identity(), Now: time.Now,
 		ControlRoleName: control.RoleName,
 	}
 	for key, c := range clusters {
-		args.ClusterIDs[key] = c.ClusterID
+		if l := c.Launch; l != nil {
+			args.Clusters[key] = schedules.Cluster{Launch: &schedules.Launch{
+				Input: l.Input, ServiceRoleARN: l.ServiceRoleARN, NodeRoleARN: l.NodeRoleARN, ScalingRoleARN: l.ScalingRoleARN,
+			}}
+			continue
+		}
+		args.Clusters[key] = schedules.Cluster{ID: c.ClusterID}
 	}
 	return args
 }
@@ -225,6 +232,19 @@ func subnets(n *network.Network, numbers []int) pulumi.StringArray {
 	return out
 }
 
+// clustersToCome stand in for the clusters that schedules name.
+func (s spec) clustersToCome() map[string]*emr.Cluster {
+	out := map[string]*emr.Cluster{}
+	for key, c := range s.cfg.Clusters {
+		out[key] = &emr.Cluster{}
+		if c.OfSchedules() {
+			role := pulumi.String("")
+			out[key].Launch = &emr.Launch{ServiceRoleARN: role, NodeRoleARN: role, ScalingRoleARN: role}
+		}
+	}
+	return out
+}
+
 // validate checks the arguments of every component before the first resource is
 // registered. Empty components stand in for those whose outputs are arguments.
 func (s spec) validate(stack string) error {
@@ -239,6 +259,9 @@ func (s spec) validate(stack string) error {
 		clusters = append(clusters, args[len(args)-1].Validate())
 	}
 	clusters = append(clusters, emr.CheckSharedRoles(args))
+	if len(s.cfg.Schedules) > 0 {
+		clusters = append(clusters, s.schedulesArgs(s.clustersToCome(), control).Validate())
+	}
 	return errors.Join(append(clusters,
 		s.network(data).Validate(),
 		s.storageArgs().Validate(),

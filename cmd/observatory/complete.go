@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -37,7 +36,7 @@ func stackNames() []string {
 	return config.StackNames(project)
 }
 
-// clusterKeys lists the clusters that the stack's file configures; none if it has errors.
+// clusterKeys lists the clusters that the stack's file configures and an update starts; none if it has errors.
 func (s *settings) clusterKeys() []string {
 	project, err := projectDir()
 	if err != nil {
@@ -47,5 +46,5 @@ func (s *settings) clusterKeys() []string {
 	if err != nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(cfg.Clusters))
+	return slices.DeleteFunc(cfg.ClusterKeys(), func(key string) bool { return cfg.Clusters[key].OfSchedules() })
 }

@@ -18,7 +18,10 @@ type Args struct {
 	// HistoryReadable lets the nodes, and so the jobs, read the profiler's tables of all clusters.
 	HistoryReadable bool
 
-	Scheduled []schema.Step // that schedules add: nodes may read their programs
+	// Scheduled are the schedules of the cluster, by their keys: nodes may read the programs of their steps.
+	Scheduled map[string]schema.Schedule
+	// StackTags are those that the provider gives to every resource; EMR gets them with a cluster that a schedule starts.
+	StackTags map[string]string
 
 	SamplingRatio string // of the jobs' traces, platform.SparkSamplingRatio; "" = they have none
 

@@ -40,10 +40,13 @@ type Cluster struct {
 	MasterSecurityGroupID        pulumi.StringOutput `pulumi:"masterSecurityGroupId"`
 	CoreSecurityGroupID          pulumi.StringOutput `pulumi:"coreSecurityGroupId"` // core and task
 	ServiceAccessSecurityGroupID pulumi.StringOutput `pulumi:"serviceAccessSecurityGroupId"`
+
+	// Launch is how schedules start the cluster; nil if the update does. ClusterID and MasterDNS are then empty.
+	Launch *Launch
 }
 
-// New builds the cluster and waits until it is up. It registers nothing when
-// args are invalid.
+// New builds the cluster and waits until it is up, or builds what the clusters of schedules need. It registers
+// nothing when args are invalid.
 func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOption) (*Cluster, error) {
 	if err := args.Validate(); err != nil {
 		return nil, err
@@ -90,25 +93,36 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	p := parts{node, service, security, groups, configurations}
 	// With a role that lacks its policies, the cluster fails only after minutes.
 	dependencies := slices.Concat(args.After, node.policies, service.policies, b.scaling.resources())
+	c.setOutputs(b.logURI(), p)
+	if args.OfSchedules() {
+		c.ClusterID, c.MasterDNS = pulumi.String("").ToStringOutput(), pulumi.String("").ToStringOutput()
+		c.Launch = b.launch(p, dependencies)
+		return c, b.RegisterOutputs()
+	}
+	cluster, err := b.createCluster(p, dependencies)
+	if err != nil {
+		return nil, err
+	}
+	c.ClusterID, c.MasterDNS = cluster.ID().ToStringOutput(), cluster.MasterPublicDns
+	return c, b.RegisterOutputs()
+}
+
+// createCluster creates the cluster with its task nodes.
+func (b *builder) createCluster(p parts, dependencies []pulumi.Resource) (*emr.Cluster, error) {
 	options, err := b.clusterOptions(dependencies)
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := emr.NewCluster(ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(options...)...)
+	cluster, err := emr.NewCluster(b.Ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(options...)...)
 	if err != nil {
 		return nil, fmt.Errorf("create cluster: %w", err)
 	}
-	if err := b.createWorkers(cluster); err != nil {
-		return nil, err
-	}
-	c.setOutputs(cluster, b.logURI(), p)
-	return c, b.RegisterOutputs()
+	return cluster, b.createWorkers(cluster)
 }
 
-// setOutputs sets the component's outputs.
-func (c *Cluster) setOutputs(cluster *emr.Cluster, logURI pulumi.StringOutput, p parts) {
-	c.ClusterID, c.MasterDNS, c.LogURI = cluster.ID().ToStringOutput(), cluster.MasterPublicDns, logURI
-	c.ServiceRoleARN, c.InstanceProfileARN = p.service.arn, p.node.profileARN
+// setOutputs sets the outputs that do not depend on a running cluster.
+func (c *Cluster) setOutputs(logURI pulumi.StringOutput, p parts) {
+	c.LogURI, c.ServiceRoleARN, c.InstanceProfileARN = logURI, p.service.arn, p.node.profileARN
 	c.NodeRoleARN, c.NodeRoleName = p.node.arn, p.node.name
 	c.MasterSecurityGroupID, c.CoreSecurityGroupID = p.groups[groupMaster].Ready, p.groups[groupCore].Ready
 	c.ServiceAccessSecurityGroupID = p.groups[groupServiceAccess].Ready

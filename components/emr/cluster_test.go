@@ -33,7 +33,8 @@ func validArgs() *emr.Args {
 		Key:    "main", Name: "emr-observatory-dev-main",
 		Cluster: schema.Cluster{
 			ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"}, Observe: schema.ObserveFull,
-			KeepAlive: true, UnhealthyNodeReplacement: true, ScaleDownBehavior: "TERMINATE_AT_TASK_COMPLETION", StepConcurrency: 1,
+			StartedBy: schema.StartedByUpdate, KeepAlive: true, UnhealthyNodeReplacement: true,
+			ScaleDownBehavior: "TERMINATE_AT_TASK_COMPLETION", StepConcurrency: 1,
 			Master: schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1},
 			Core: schema.InstanceGroup{InstanceType: "r7g.2xlarge", Count: 2, EBS: []schema.Volume{
 				{Type: "gp3", SizeGiB: 128, IOPS: 4000, Throughput: 250, PerInstance: 2},

@@ -80,7 +80,7 @@ func (a *Args) nodeDocument(account iampolicy.Account, bucketARN, keyARN string)
 	d := a.nodePolicy(account, bucketARN, keyARN)
 	d.Statement = append(d.Statement, accessStatements(account, a.Region, a.Access)...)
 	d.Statement = append(d.Statement, catalogStatements(account, a.Region, a.Cluster)...)
-	d.Statement = append(d.Statement, programStatements(account, a.Cluster, a.Scheduled)...)
+	d.Statement = append(d.Statement, programStatements(account, a.Cluster, a.scheduledSteps())...)
 	d.Statement = append(d.Statement, securityStatements(account, a.Cluster)...)
 	return d
 }

@@ -20,6 +20,7 @@ func (a *Args) Validate() error {
 	l.Require(a.Name != "", a.path("name"), a.Name, "must be given", "pass the name that EMR shows")
 	a.checkInputs(&l)
 	a.checkPolicySize(&l)
+	a.checkLaunchSize(&l)
 	return l.Err()
 }
 

@@ -105,43 +105,55 @@ func (b *builder) createRole() (*iam.Role, pulumi.Resource, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("create role of schedules: %w", err)
 	}
-	var ids []pulumi.StringInput
-	for _, key := range b.clusterKeys() {
-		ids = append(ids, b.args.ClusterIDs[key])
-	}
-	policy, err := iam.NewRolePolicy(b.Ctx, b.Name("start"), &iam.RolePolicyArgs{
-		Role: role.Name,
-		Policy: iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
-			return allow(a, b.args.Region, v[0], v[1:])
-		}, append([]pulumi.StringInput{b.queue.Arn}, ids...)...),
-	}, b.Options()...)
+	policy, err := iam.NewRolePolicy(b.Ctx, b.Name("start"), &iam.RolePolicyArgs{Role: role.Name, Policy: b.policy()}, b.Options()...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("create policy of schedules: %w", err)
 	}
 	return role, policy, nil
 }
 
-// clusterKeys returns the clusters that schedules name, each once.
-func (b *builder) clusterKeys() []string {
-	named := map[string]bool{}
-	for _, s := range b.args.Schedules {
-		named[s.Cluster] = true
+// policy returns the policy of the calls.
+func (b *builder) policy() pulumi.StringOutput {
+	var ids, roles []pulumi.StringInput
+	var launched, services []string
+	for _, key := range b.args.clusterKeys() {
+		c := b.args.Clusters[key]
+		if c.Launch == nil {
+			ids = append(ids, c.ID)
+			continue
+		}
+		launched = append(launched, key)
+		for _, p := range c.Launch.passed() {
+			roles, services = append(roles, p.arn), append(services, p.service)
+		}
 	}
-	return slices.Sorted(maps.Keys(named))
+	return iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
+		g := granted{queueARN: v[0], clusterIDs: v[1 : 1+len(ids)], launched: launched}
+		for i, arn := range v[1+len(ids):] {
+			g.passed = append(g.passed, passed{arn, services[i]})
+		}
+		return allow(a, b.args.Region, g)
+	}, slices.Concat([]pulumi.StringInput{b.queue.Arn}, ids, roles)...)
 }
 
 func (b *builder) createSchedule(key string, s schema.Schedule, role *iam.Role, policy pulumi.Resource) error {
-	cluster := b.args.ClusterIDs[s.Cluster].ToStringOutput()
-	input := output.Map(cluster, func(id string) (string, error) { return runjobflow.ScheduledSteps(id, key, s.Steps) })
-	start, end, enabled := b.dates(cluster, s)
+	cluster := b.args.Clusters[s.Cluster]
+	call, description := addSteps, "Steps of the cluster "+s.Cluster
+	var input pulumi.StringOutput
+	if cluster.Launch != nil {
+		call, description, input = runJobFlow, "Clusters "+s.Cluster, cluster.Launch.Input(key, s.Steps)
+	} else {
+		input = output.Map(cluster.ID, func(id string) (string, error) { return runjobflow.ScheduledSteps(id, key, s.Steps) })
+	}
+	start, end, enabled := b.dates(input, s)
 	const minute = 60
 	args := &scheduler.ScheduleArgs{
-		Name: pulumi.String(key), GroupName: b.group.Name, Description: pulumi.String("Steps of the cluster " + s.Cluster),
+		Name: pulumi.String(key), GroupName: b.group.Name, Description: pulumi.String(description),
 		ScheduleExpression: pulumi.String(s.Expression), ScheduleExpressionTimezone: pulumi.String(s.Timezone), StartDate: start, EndDate: end,
 		State:              enabled,
 		FlexibleTimeWindow: scheduler.ScheduleFlexibleTimeWindowArgs{Mode: pulumi.String("OFF")},
 		Target: scheduler.ScheduleTargetArgs{
-			Arn: targetARN(b.Ctx, b.Parent), RoleArn: role.Arn, Input: input,
+			Arn: targetARN(b.Ctx, b.Parent, call), RoleArn: role.Arn, Input: input,
 			RetryPolicy: scheduler.ScheduleTargetRetryPolicyArgs{
 				MaximumRetryAttempts: pulumi.Int(s.Retries), MaximumEventAgeInSeconds: pulumi.Int(s.MaxAgeMinutes * minute),
 			},

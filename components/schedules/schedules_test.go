@@ -2,6 +2,7 @@ package schedules_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/schedules"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
@@ -55,8 +57,8 @@ func run(t *testing.T, args *schedules.Args) (*recorder.Recording, error) {
 func validArgs(of map[string]schema.Schedule) *schedules.Args {
 	return &schedules.Args{
 		Region: "us-east-1", Schedules: of,
-		ClusterIDs: map[string]pulumi.StringInput{"lake": pulumi.String("j-1"), "other": pulumi.String("j-2")},
-		Now:        func() time.Time { return at("2027-01-01T00:00:00Z") }, ControlRoleName: pulumi.String("control"),
+		Clusters: map[string]schedules.Cluster{"lake": {ID: pulumi.String("j-1")}, "other": {ID: pulumi.String("j-2")}},
+		Now:      func() time.Time { return at("2027-01-01T00:00:00Z") }, ControlRoleName: pulumi.String("control"),
 	}
 }
 
@@ -141,6 +143,71 @@ func TestTheRoleDoesNothingElse(t *testing.T) {
 	require.Equal(t, sends, policy.Statement[0].Resource, "the queue to which the role sends")
 }
 
+// A cluster that each run starts: the call has the input as the cluster's component renders it, and the role passes no
+// other roles, to no other services.
+func TestRunsStartClusters(t *testing.T) {
+	args := validArgs(map[string]schema.Schedule{"nightly": nightly(), "weekly": nightly(func(s *schema.Schedule) { s.Cluster = "own" })})
+	args.Clusters["own"] = schedules.Cluster{Launch: &schedules.Launch{
+		Input: func(schedule string, steps []schema.Step) pulumi.StringOutput {
+			return pulumi.String(schedule + " " + steps[0].Name).ToStringOutput()
+		},
+		ServiceRoleARN: pulumi.String("service"), NodeRoleARN: pulumi.String("nodes"),
+	}}
+	rec, err := run(t, args)
+	require.NoError(t, err)
+	target, _ := one(t, rec, scheduleType, "schedules-weekly")["target"].(map[string]any)
+	require.Equal(t, "arn:aws:scheduler:::aws-sdk:emr:runJobFlow", target["arn"])
+	require.Equal(t, "weekly load", target["input"])
+	var policy struct {
+		Statement []struct {
+			Sid              string
+			Action, Resource []string
+			Condition        map[string]map[string][]string
+		}
+	}
+	text, _ := one(t, rec, "aws:iam/rolePolicy:RolePolicy", "schedules-start")["policy"].(string)
+	require.NoError(t, json.Unmarshal([]byte(text), &policy))
+	granted := map[string]any{}
+	for _, s := range policy.Statement {
+		granted[s.Sid] = []any{s.Action[0], s.Resource, s.Condition}
+	}
+	none := map[string]map[string][]string(nil)
+	delete(granted, "KeepLostRuns")
+	require.Equal(t, map[string]any{
+		"AddSteps": []any{"elasticmapreduce:AddJobFlowSteps", []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-1"}, none},
+		"StartClusters": []any{"elasticmapreduce:RunJobFlow", []string{"*"},
+			map[string]map[string][]string{"StringEquals": {
+				"elasticmapreduce:RequestTag/" + platform.TagCluster: {"own"}, "aws:RequestedRegion": {"us-east-1"},
+			}}},
+		"TagClusters": []any{"elasticmapreduce:AddTags", []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/*"},
+			map[string]map[string][]string{"StringEquals": {"elasticmapreduce:RequestTag/" + platform.TagCluster: {"own"}}}},
+		"CreateCleanupRole": []any{"iam:CreateServiceLinkedRole",
+			[]string{"arn:aws:iam::123456789012:role/aws-service-role/elasticmapreduce.amazonaws.com/AWSServiceRoleForEMRCleanup"},
+			map[string]map[string][]string{"StringEquals": {"iam:AWSServiceName": {"elasticmapreduce.amazonaws.com"}}}},
+		"PassRole0": []any{"iam:PassRole", []string{"service"},
+			map[string]map[string][]string{"StringEquals": {"iam:PassedToService": {"elasticmapreduce.amazonaws.com"}}}},
+		"PassRole1": []any{"iam:PassRole", []string{"nodes"},
+			map[string]map[string][]string{"StringEquals": {"iam:PassedToService": {"ec2.amazonaws.com"}}}},
+	}, granted)
+}
+
+// IAM takes 10,240 characters, which the roles of many clusters exceed.
+func TestTooManyClusters(t *testing.T) {
+	args := validArgs(map[string]schema.Schedule{})
+	for i := range 20 {
+		key := fmt.Sprintf("cluster-%d", i)
+		args.Schedules[key] = nightly(func(s *schema.Schedule) { s.Cluster = key })
+		args.Clusters[key] = schedules.Cluster{Launch: &schedules.Launch{
+			ServiceRoleARN: pulumi.String(""), NodeRoleARN: pulumi.String(""), ScalingRoleARN: pulumi.String(""),
+		}}
+	}
+	require.ErrorContains(t, args.Validate(), "schedules: 20 must name so few clusters that IAM takes the policy")
+	for i := 8; i < 20; i++ {
+		delete(args.Schedules, fmt.Sprintf("cluster-%d", i))
+	}
+	require.NoError(t, args.Validate())
+}
+
 // EventBridge refuses a start that has passed, in an update as well.
 func TestDatesThatHavePassed(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -171,7 +238,7 @@ func TestInvalidArgumentsRegisterNothing(t *testing.T) {
 	var none *schedules.Args
 	require.ErrorContains(t, none.Validate(), "arguments are nil")
 	rec, err := run(t, &schedules.Args{Schedules: map[string]schema.Schedule{"nightly": nightly()}})
-	for _, want := range []string{"schedules.region", "schedules.now", "schedules.clusterIds.lake", "schedules.controlRoleName"} {
+	for _, want := range []string{"schedules.region", "schedules.now", "schedules.clusters.lake", "schedules.controlRoleName"} {
 		require.ErrorContains(t, err, want)
 	}
 	require.NotNil(t, rec)

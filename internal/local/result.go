@@ -82,8 +82,8 @@ func GrafanaRuns(ctx context.Context, running localcloud.Running) bool {
 func (s *session) addOverview(ctx context.Context, r *Result) error {
 	bucket := s.outputs.DataBucket
 	r.Clusters, r.Bucket = map[string]string{}, bucket
-	for key, c := range s.outputs.Clusters {
-		r.Clusters[key] = c.ID
+	for _, key := range s.outputs.Running() {
+		r.Clusters[key] = s.outputs.Clusters[key].ID
 	}
 	r.URLs = map[string]string{}
 	for _, service := range Services(GrafanaRuns(ctx, s.running)) {

@@ -3,10 +3,8 @@ package local
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -74,9 +72,9 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 	if err := os.WriteFile(file, jobs.Orders, 0o600); err != nil {
 		return nil, fmt.Errorf("write job orders.py: %w", err)
 	}
-	keys := slices.Sorted(maps.Keys(s.outputs.Clusters))
+	keys := s.outputs.Running()
 	if len(keys) == 0 {
-		s.log.Printf("job orders.py: not run, since the stack has no cluster")
+		s.log.Printf("job orders.py: not run, since no cluster of the stack runs")
 		return nil, nil
 	}
 	cluster := s.outputs.Clusters[keys[0]]

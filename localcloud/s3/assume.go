@@ -24,7 +24,18 @@ func (r *Roles) PutTrust(role, document string) error {
 }
 
 // decided are the actions that Assume and AssumeForService decide, besides those of S3.
-func decided() []string { return []string{assumeRole, "elasticmapreduce:AddJobFlowSteps"} }
+func decided() []string {
+	return []string{assumeRole, PassRole, "elasticmapreduce:AddJobFlowSteps", "elasticmapreduce:RunJobFlow", "elasticmapreduce:AddTags"}
+}
+
+// PassRole is the action of whoever gives a role to a service.
+const PassRole = "iam:PassRole"
+
+// Access is an action on a resource: an ARN, "*" of an action that knows none, or the name of a role.
+type Access struct {
+	Action, Resource string
+	Context          map[string]string // condition keys with their values
+}
 
 // PutInline sets an inline policy of a role: PutPolicy for what it says of S3, and kept if it grants an
 // action that is decided here.
@@ -79,24 +90,49 @@ func (r *Roles) Assume(ctx context.Context, keyID, role string) (Key, error) {
 	return r.Key(ctx, role)
 }
 
-// AssumeForService returns the key of a role for a service that calls an action on a resource, for a
-// resource of its own, source. Trust and inline policies are compared with both ARNs as they are.
-func (r *Roles) AssumeForService(ctx context.Context, role, service, source, action, resource string) (Key, error) {
+// AssumeForService returns the key of a role for a service that makes a call, which needs every one of the accesses, for a
+// resource of the service's own, source. Trust and inline policies are compared with ARNs as they are. Of conditions of
+// accesses it knows StringEquals.
+func (r *Roles) AssumeForService(ctx context.Context, role, service, source string, needs ...Access) (Key, error) {
 	r.accountMu.Lock()
 	trusted := allows(r.account.Trust[role], assumeRole, func(s assumption) bool { return s.trustsService(service, source) })
-	granted := false
-	for key, document := range r.account.Grants {
-		granted = granted || strings.HasPrefix(key, grantKey(role, "")) &&
-			allows(document, action, func(s assumption) bool { return slices.Contains(s.Resource, resource) })
+	var missing []Access
+	for _, need := range needs {
+		if !r.grants(role, need) {
+			missing = append(missing, need)
+		}
 	}
 	r.accountMu.Unlock()
 	if !trusted {
 		return Key{}, fmt.Errorf("%w: the trust policy of role %s does not admit %s for %s", ErrDenied, role, service, source)
 	}
-	if !granted {
-		return Key{}, fmt.Errorf("%w: role %s is not authorized to perform: %s on resource: %s", ErrDenied, role, action, resource)
+	if len(missing) > 0 {
+		return Key{}, fmt.Errorf("%w: role %s is not authorized to perform: %s on resource: %s", ErrDenied, role, missing[0].Action,
+			missing[0].Resource)
 	}
 	return r.Key(ctx, role)
+}
+
+// grants reports whether an inline policy of a role grants an access. The caller holds accountMu.
+func (r *Roles) grants(role string, need Access) bool {
+	for key, document := range r.account.Grants {
+		if strings.HasPrefix(key, grantKey(role, "")) && allows(document, need.Action, need.matches) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether a statement is about the access.
+func (a Access) matches(s assumption) bool {
+	for operator, keys := range s.Condition {
+		for key, values := range keys {
+			if value, known := a.Context[key]; operator != "StringEquals" || !known || !slices.Contains(values, value) {
+				return false
+			}
+		}
+	}
+	return slices.ContainsFunc(s.Resource, func(arn string) bool { return arn == "*" || arn == a.Resource || path.Base(arn) == a.Resource })
 }
 
 // holder returns the role whose access key has an id, or "".

@@ -212,7 +212,7 @@ func TestServiceAssumesARole(t *testing.T) {
 	)
 	require.NoError(t, roles.Put(ctx, "starts"))
 	assume := func(service, source, action, resource string) error {
-		_, err := roles.AssumeForService(ctx, "starts", service, source, action, resource)
+		_, err := roles.AssumeForService(ctx, "starts", service, source, s3.Access{Action: action, Resource: resource})
 		return err
 	}
 	require.ErrorIs(t, assume("scheduler.amazonaws.com", group, add, cluster), s3.ErrDenied, "no trust")
@@ -229,4 +229,19 @@ func TestServiceAssumesARole(t *testing.T) {
 	} {
 		require.ErrorIs(t, assume(of[0], of[1], of[2], of[3]), s3.ErrDenied, name)
 	}
+	// A cluster that a run starts: the call has a condition, and each role that EMR gets is an access of its own.
+	const run = "elasticmapreduce:RunJobFlow"
+	require.NoError(t, roles.PutInline(ctx, "starts", "run", `{"Statement":[{"Effect":"Allow","Action":["`+run+`"],"Resource":["*"],`+
+		`"Condition":{"StringEquals":{"elasticmapreduce:RequestTag/cluster":["nightly"]}}},{"Effect":"Allow","Action":["iam:PassRole"],`+
+		`"Resource":["arn:aws:iam::123456789012:role/path/nodes"],"Condition":{"StringEquals":{"iam:PassedToService":["ec2.amazonaws.com"]}}}]}`))
+	start := func(cluster, role, to string) error {
+		_, err := roles.AssumeForService(ctx, "starts", "scheduler.amazonaws.com", group,
+			s3.Access{Action: run, Resource: "*", Context: map[string]string{"elasticmapreduce:RequestTag/cluster": cluster}},
+			s3.Access{Action: s3.PassRole, Resource: role, Context: map[string]string{"iam:PassedToService": to}})
+		return err
+	}
+	require.NoError(t, start("nightly", "nodes", "ec2.amazonaws.com"))
+	require.ErrorIs(t, start("other", "nodes", "ec2.amazonaws.com"), s3.ErrDenied)
+	require.ErrorIs(t, start("nightly", "admin", "ec2.amazonaws.com"), s3.ErrDenied)
+	require.ErrorIs(t, start("nightly", "nodes", "lambda.amazonaws.com"), s3.ErrDenied)
 }

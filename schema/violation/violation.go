@@ -5,6 +5,7 @@ package violation
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ const (
 type List struct {
 	// Prefix is put before each path: the namespace of configuration keys.
 	Prefix string
+	// Remedy is what an empty remedy becomes; "": the command that sets the key.
+	Remedy string
 
 	found      []error
 	warned     []Violation
@@ -78,7 +81,7 @@ func (l *List) violation(path string, value any, rule, remedy string) Violation 
 		value = Secret
 	}
 	if remedy == "" {
-		remedy = SetRemedy(path)
+		remedy = cmp.Or(l.Remedy, SetRemedy(path))
 	}
 	return Violation{l.Prefix + path, show(value), rule, remedy}
 }

@@ -64,6 +64,10 @@ func scheduleKeys() []string {
 	return out
 }
 
+// nightly is a schedule of the cluster main.
+const nightly = `{"nightly":{"expression":"cron(0 2 * * ? *)","cluster":"main",` +
+	`"steps":[{"name":"load","args":["spark-submit","s3://bucket/load.py"]}]}}`
+
 func clusterEdits() []edit {
 	// The bootstrap action lists the artifacts by architecture.
 	artifacts := effects{
@@ -75,10 +79,13 @@ func clusterEdits() []edit {
 		one("architectures", `["amd64"]`, artifacts, "emr-main-cluster"),
 		{keys: []string{"budget", "budget.monthlyUsd", "budget.action"}, sets: []set{{"budget", `{"monthlyUsd":5000,"action":"refuse"}`}},
 			effects: nothing},
-		{keys: scheduleKeys(), sets: []set{{"schedules", `{"nightly":{"expression":"cron(0 2 * * ? *)","cluster":"main",` +
-			`"steps":[{"name":"load","args":["spark-submit","s3://bucket/load.py"]}]}}`}},
+		{keys: scheduleKeys(), sets: []set{{"schedules", nightly}},
 			// Nodes may read the step's program; the status page shows the schedule.
 			effects: effects{changes.Created: {"schedules-*"}, changes.Updated: {"emr-main-node", "workloads-status-config"},
+				changes.Restarted: {"workloads-status"}}},
+		{keys: []string{"schedules.nightly.stepsFrom"}, sets: []set{{"schedules", `{"nightly":{"expression":"cron(0 2 * * ? *)",` +
+			`"cluster":"main","stepsFrom":"s3://bucket/steps.json"}}`}},
+			effects: effects{changes.Created: {"schedules-*"}, changes.Updated: {"workloads-status-config"},
 				changes.Restarted: {"workloads-status"}}},
 		one("blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
 		one("clusters", `{}`, effects{changes.Deleted: {"emr-main-*"}}, "emr-main-cluster"),
@@ -216,6 +223,10 @@ func lifeEdits() []edit {
 		inCluster("steps", stepsJSON, effects{changes.Updated: {"emr-main-node"}}), // which may read the jar, for the next cluster
 		{keys: []string{"clusters.main.keepAlive"}, sets: []set{{"clusters.main.keepAlive", `false`}, {"clusters.main.idleTimeoutMinutes", `0`},
 			{"clusters.main.steps", `[{"name":"load","args":["true"]}]`}}, effects: replacesCluster, refused: []string{cluster}},
+		{keys: []string{"clusters.main.startedBy"}, sets: []set{{"clusters.main.startedBy", `"schedules"`}, {"clusters.main.keepAlive", `false`},
+			{"clusters.main.idleTimeoutMinutes", `0`}, {"schedules", nightly}}, refused: []string{cluster}, effects: effects{
+			changes.Deleted: {cluster, "emr-main-task-spot"}, changes.Created: {"schedules-*"},
+			changes.Updated: {"emr-main-node", "workloads-status-config"}, changes.Restarted: {"workloads-status"}}},
 		inCluster("tags", `{"team":"data"}`, updates),
 	}
 }

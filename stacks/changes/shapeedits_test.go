@@ -25,11 +25,31 @@ func shapes() []set {
 			"access": {"s3Read": ["s3://raw/"]}
 		}`},
 		{"clusters.growing", growingJSON},
+		{"schedules", nightly},
 	}
 }
 
 // growingJSON is a cluster that has no task fleet yet.
 const growingJSON = `{"fleets": {"master": {"types": [{}]}, "core": {"types": [{}], "onDemand": 2}}}`
+
+// editsOfSchedules edit the schedule of cluster main, which follows a cluster that is replaced.
+func editsOfSchedules() []edit {
+	const schedule = "schedules-nightly"
+	edited := func(key, value string, e effects) edit { return one("schedules.nightly."+key, value, e) }
+	shown := effects{changes.Updated: {schedule, "workloads-status-config"}, changes.Restarted: {"workloads-status"}}
+	return []edit{
+		edited("expression", `"cron(0 3 * * ? *)"`, shown),
+		edited("enabled", `false`, shown),
+		edited("retries", `3`, effects{changes.Updated: {schedule}}),
+		edited("steps.args", `["spark-submit","s3://bucket/other.py"]`, effects{changes.Updated: {schedule, "emr-main-node"}}),
+		one("schedules", `{}`, effects{
+			changes.Deleted: {"schedules-*"}, changes.Updated: {"emr-main-node", "workloads-status-config"}, changes.Restarted: {"workloads-status"},
+		}),
+		one("clusters.main.releaseLabel", `"emr-7.9.0"`, effects{
+			changes.Replaced: {"emr-main-cluster"}, changes.Updated: {schedule, "schedules-start"},
+		}, "emr-main-cluster"),
+	}
+}
 
 func editsOfShapes() []edit {
 	of := func(cluster, key, value string, e effects, refused ...string) edit {
@@ -40,7 +60,7 @@ func editsOfShapes() []edit {
 	inPlace := effects{changes.Updated: {rules}}
 	replacesRules := effects{changes.Replaced: {rules, "emr-rules-task-spot"}}
 	replacesFleets := effects{changes.Replaced: {fleets, "emr-fleets-scaling", "emr-fleets-task"}}
-	return []edit{
+	return append(editsOfSchedules(), []edit{
 		of("rules", "core.autoScaling.max", `5`, inPlace),
 		of("rules", "core.autoScaling.rules.threshold", `20`, inPlace),
 		of("rules", "core.autoScaling", `null`, inPlace),
@@ -89,5 +109,5 @@ func editsOfShapes() []edit {
 		of("fleets", "access.s3Read", `["s3://raw/sales/"]`, effects{changes.Updated: {"emr-fleets-node"}}),
 		// EMR adds a first task fleet to a running cluster.
 		of("growing", "fleets.task", `{"types":[{}],"onDemand":1}`, effects{changes.Created: {"emr-growing-task"}}),
-	}
+	}...)
 }

@@ -104,9 +104,9 @@ type Amounts struct {
 
 // Cluster is one of the stack's EMR clusters.
 type Cluster struct {
-	ID                           string `json:"id" help:"j-…, the label cluster of its telemetry. Another one after a replacement."`
+	ID                           string `json:"id" help:"j-…, the label cluster of its telemetry; empty if schedules start it."`
 	Name                         string `json:"name" help:"EMR's name of it, by which dashboards choose; it stays."`
-	MasterDNS                    string `json:"masterDns" help:"Private DNS name of the primary node."`
+	MasterDNS                    string `json:"masterDns" help:"Private DNS name of the primary node; empty if schedules start it."`
 	NodeRoleARN                  string `json:"nodeRoleArn" help:"Role of the nodes and their jobs; bucket policies elsewhere name it."`
 	NodeRoleName                 string `json:"nodeRoleName" help:"Its name: attach policies here for what jobs need beyond the lake."`
 	LogURI                       string `json:"logUri" help:"Where EMR archives its logs."`

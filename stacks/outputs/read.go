@@ -230,10 +230,21 @@ func checkEntries(path string, object map[string]any, t reflect.Type) []error {
 	return violations
 }
 
+// Running returns the keys of the clusters that the update starts, in their order.
+func (o Outputs) Running() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(o.Clusters)), func(key string) bool { return o.Clusters[key].ID == "" })
+}
+
 // FindCluster returns the cluster with a key, EMR's name or an id. An empty name is
 // that of the only cluster.
 func (o Outputs) FindCluster(name string) (Cluster, error) {
-	keys := slices.Sorted(maps.Keys(o.Clusters))
+	keys := o.Running()
+	for key, c := range o.Clusters {
+		if c.ID == "" && (name == key || name == c.Name || name == "" && len(keys) == 0) {
+			return Cluster{}, fmt.Errorf("cluster: %q: must be a cluster that runs: each run of its schedules starts one of %s; "+
+				"give the id (j-…) of one that runs", name, key)
+		}
+	}
 	for _, key := range keys {
 		c := o.Clusters[key]
 		if slices.Contains([]string{key, c.Name, c.ID}, name) || name == "" && len(keys) == 1 {

@@ -36,7 +36,7 @@ func layers() []layer {
 		{folder: "schedule", strict: true, pure: true},
 		{folder: "schema", strict: true, pure: true, imports: []string{"schedule", "platform", "internal/testenv/issuer"}},
 		{folder: "schema/facts/refresh", pure: true, imports: []string{"schema", "toolchain", "internal/poll", "platform"}},
-		{folder: "cost", pure: true, imports: []string{"schema", "platform"}},
+		{folder: "cost", pure: true, imports: []string{"schedule", "schema", "platform"}},
 		{folder: "explain", pure: true, imports: []string{"cost", "observe", "schema", "platform"}},
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},

@@ -57,6 +57,7 @@ func TestLife(t *testing.T) {
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
 		{"a preset's cluster runs a job", func(t *testing.T) { presetRuns(t, c) }},
 		{"presets run jobs of their kind", func(t *testing.T) { presetsRunTheirKind(t, c) }},
+		{"each run of a schedule starts a cluster", func(t *testing.T) { eachRunStartsACluster(t, c) }},
 		{"a tenant has its share while another floods", func(t *testing.T) { tenantsShare(t, c) }},
 		{"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c, past) }},
 		{"nodes come and go in a job and by hand", func(t *testing.T) { nodesComeAndGo(t, c) }},

@@ -41,6 +41,10 @@ func conditional() []Allowance {
 			"The tools answer people's agents with the right to read the history and no other; only if profiler.enabled."},
 		{"schedules-start", "EventBridge Scheduler", []string{"elasticmapreduce:AddJobFlowSteps"},
 			"It adds the steps of schedules to the clusters that they name; only with schedules."},
+		{"schedules-start", "EventBridge Scheduler", []string{
+			"elasticmapreduce:RunJobFlow", "elasticmapreduce:AddTags", "iam:PassRole", "iam:CreateServiceLinkedRole"},
+			"It starts clusters with the tag of those whose startedBy is schedules, and gives EMR their roles; only with such a cluster. " +
+				"EMR's role for cleaning up is created with an account's first cluster."},
 		{"schedules-start", "EventBridge Scheduler", []string{"sts:AssumeRole"},
 			"It takes the role for the schedules of the stack's group alone."},
 		{"schedules-start", "EventBridge Scheduler", []string{"sqs:SendMessage"}, "It keeps runs that did not start, in a queue of their own."},

@@ -141,7 +141,7 @@ func namesActions(r Resource, all Resources) Judgement {
 // Group Tagging API, Amazon Message Gateway Service).
 var withoutResources = []string{
 	"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics",
-	"elasticmapreduce:ListClusters", "tag:GetResources",
+	"elasticmapreduce:ListClusters", "elasticmapreduce:RunJobFlow", "tag:GetResources",
 	"ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
 	"ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
 }

@@ -19,12 +19,13 @@ func observeNotTried() []notTried {
 				"observe/snippet TestShellParsesSnippet"},
 			"with a cluster of the tool's own: paste, start, then `observatory observe check CLUSTER --outputs outputs.json`",
 		}, {
-			"EventBridge Scheduler starts steps, and gives to a queue what EMR refuses.", noAccount,
+			"EventBridge Scheduler starts steps and clusters, and gives to a queue what EMR refuses.", noAccount,
 			"The local cloud's scheduler evaluates the same expressions, which are those of the User Guide's examples, and calls the local EMR " +
 				"API as the role, if trust and policy allow it.",
 			[]string{"schedule TestExamplesOfTheUserGuides", "components/schedules TestSchedulesCallEMR",
-				"localcloud/scheduler TestFailuresAreGivenToTheQueue", "tests/cloud TestLife"},
-			"a schedule `rate(1 minute)`: its step appears within two minutes; terminate its cluster, and the status page names the next run",
+				"components/schedules TestRunsStartClusters", "localcloud/scheduler TestFailuresAreGivenToTheQueue", "tests/cloud TestLife"},
+			"a schedule `rate(1 minute)`: its step appears within two minutes; terminate its cluster, and the status page names the next run; " +
+				"then one of a cluster with startedBy schedules, which appears with the stack's tags and ends after the step",
 		},
 	}
 }

@@ -15,6 +15,7 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 	var e schema.Cluster
 	e.SetDefaults()
 	g.fill(&e)
+	e.StartedBy = schema.StartedByUpdate // schedules have tests of their own
 	g.applications(&e)
 	g.groups(&e, c.Ephemeral)
 	g.life(&e, c.Ephemeral)

@@ -87,6 +87,7 @@ func oldestAndNewest() map[string]string {
 func oneValue() map[string]string {
 	const provider = "the provider has it for task groups only"
 	return map[string]string{
+		"startedBy":          "it needs a schedule; stacks/changes and components/emr have one",
 		"master.autoScaling": "EMR scales core and task groups", "master.ebsOptimized": provider, "core.ebsOptimized": provider,
 		"master.configurations": provider, "core.configurations": provider,
 		"tasks.*.ebs.throughput":                  "the provider's task groups have none",

@@ -32,6 +32,30 @@ func Join(in []pulumi.StringInput, f func([]string) (string, error)) pulumi.Stri
 	}))
 }
 
+// JoinLists applies f to several strings and lists of them, in their order.
+func JoinLists(in []pulumi.StringInput, lists []pulumi.StringArrayInput, f func([]string, [][]string) (string, error)) pulumi.StringOutput {
+	values := []any{all(in)}
+	for _, v := range lists {
+		values = append(values, v)
+	}
+	return text(pulumi.All(values...).ApplyT(func(resolved []any) (string, error) {
+		first, _ := resolved[0].([]any)
+		plain, err := plainStrings(first)
+		if err != nil {
+			return "", err
+		}
+		plainLists := make([][]string, len(lists))
+		for i, r := range resolved[1:] {
+			of, is := r.([]string)
+			if !is {
+				return "", fmt.Errorf("join outputs: list %d is %T, not a list of strings", i, r)
+			}
+			plainLists[i] = of
+		}
+		return f(plain, plainLists)
+	}))
+}
+
 // List applies f to several strings, in their order, and returns a list.
 func List(in []pulumi.StringInput, f func([]string) []string) pulumi.StringArrayOutput {
 	return list(all(in).ApplyT(func(resolved []any) ([]string, error) {
