@@ -3,8 +3,13 @@ package localcloud
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"github.com/emr-observatory/emr-observatory/simulator"
 )
@@ -64,4 +69,27 @@ func (c *cloud) putObject(ctx context.Context, r simulator.Result) error {
 		return c.objects.Put(ctx, bucket, key, []byte(content))
 	}
 	return fmt.Errorf("put object %s: source or content must be set", key)
+}
+
+// lookupObject reads an object as the provider does: only what its Content-Type calls text has a body
+// (terraform-provider-aws, aws_s3_object).
+func (c *cloud) lookupObject(ctx context.Context, args resource.PropertyMap) (resource.PropertyMap, error) {
+	bucket, key := text(args, "bucket"), text(args, "key")
+	found, err := c.objects.Client.GetObject(ctx, &awss3.GetObjectInput{Bucket: &bucket, Key: &key})
+	if err != nil {
+		return nil, fmt.Errorf("read s3://%s/%s: %w", bucket, key, err)
+	}
+	defer func() { _ = found.Body.Close() }()
+	body, err := io.ReadAll(found.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read s3://%s/%s: %w", bucket, key, err)
+	}
+	kind := aws.ToString(found.ContentType)
+	if !strings.HasPrefix(kind, "text/") && !slices.Contains([]string{"application/json", "application/xml"}, kind) {
+		body = nil
+	}
+	return resource.NewPropertyMapFromMap(map[string]any{
+		"id": bucket + "/" + key, "bucket": bucket, "key": key, "contentType": kind, "body": string(body),
+		"contentLength": float64(aws.ToInt64(found.ContentLength)),
+	}), nil
 }

@@ -222,6 +222,7 @@ func (c *cloud) serveProviders(listeners map[string]net.Listener) (*simulator.Se
 	return simulator.Serve(byPackage, simulator.Options{
 		Region: AWSRegion, AccountID: AccountID, Handlers: c.handlers(), Log: c.log,
 		Command: command.Shell{Start: c.internet.Start},
+		Invokes: map[string]simulator.Invoke{"aws:s3/getObject:getObject": c.lookupObject},
 		Connect: operator.Connector{Dial: c.internet.Dial, Timeout: connectTimeout}.Connect,
 	})
 }

@@ -103,6 +103,7 @@ func awsFunctions() []Function {
 		function[ec2.LookupSubnetArgs, ec2.LookupSubnetResult](),
 		function[ec2.LookupRouteTableArgs, ec2.LookupRouteTableResult](),
 		function[ec2.GetPrefixListArgs, ec2.GetPrefixListResult](),
+		function[s3.GetObjectArgs, s3.GetObjectResult](),
 		function[iam.GetRolesArgs, iam.GetRolesResult](),
 		function[iam.LookupInstanceProfileArgs, iam.LookupInstanceProfileResult](),
 		function[ssm.LookupParameterArgs, ssm.LookupParameterResult](),

@@ -43,6 +43,7 @@ func functions() map[string]func(a *Account, in map[string]any) (result, error) 
 		"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": instanceTypeOfferings,
 		"aws:iam/getRoles:getRoles":                                 serviceRoles,
 		"aws:iam/getInstanceProfile:getInstanceProfile":             instanceProfile,
+		"aws:s3/getObject:getObject":                                lookupObject,
 		"aws:ssm/getParameter:getParameter":                         lookupParameter,
 	}
 }
@@ -62,6 +63,17 @@ func instanceProfile(a *Account, in map[string]any) (result, error) {
 	return result{
 		"id": name, "name": name, "arn": arn("instance-profile"), "path": "/", "createDate": "2026-01-01T00:00:00Z",
 		"roleArn": arn("role"), "roleName": name, "roleId": "AROALOCAL",
+	}, nil
+}
+
+const simulatedSteps = `[{"name":"simulated","args":["true"]}]`
+
+// lookupObject answers with a list of one step: the simulator keeps no objects, and a schedule's steps are all that the
+// program reads.
+func lookupObject(_ *Account, in map[string]any) (result, error) {
+	return result{
+		"id": fmt.Sprint(in["bucket"], "/", in["key"]), "bucket": in["bucket"], "key": in["key"], "contentType": "application/json",
+		"body": simulatedSteps, "contentLength": float64(len(simulatedSteps)),
 	}, nil
 }
 

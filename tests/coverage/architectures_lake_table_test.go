@@ -205,9 +205,8 @@ func lakeSurroundings() []row {
 			at{"docs/reference/outputs.md", "stacks TestExportsMatchTheContract"},
 		},
 		{
-			"What it submits is in a JSON file in S3.", open,
-			"Steps are in the configuration, and run when the cluster has started; `observatory submit` and schedules add others. " + noStepFile,
-			at{configuration, "components/emr TestStepsCountOnlyWhenTheClusterIsCreated", "submit TestSubmitRunsAndReportsAStep"},
+			"What it submits is in a JSON file in S3.", done, "`schedules.*.stepsFrom`; each update reads it.",
+			at{"docs/guides/schedules.md", "stacks/config TestStepsOfObjects", "stacks TestStepsAreReadFromS3"},
 		},
 	}
 }

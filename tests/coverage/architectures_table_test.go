@@ -41,7 +41,6 @@ const (
 	bothWays     = "Rules that only add nodes are refused: the group would grow to its most and stay there."
 	gpuGuide     = "docs/guides/architectures.md#gpus"
 	gpuPreset    = "schema/presets/machine-learning.yaml"
-	noStepFile   = "Missing: steps that are read from an object in S3."
 	costsSaid    = "Estimate and budget say before the update what clusters may cost; the profiler says what they have."
 	costsDivided = "profiler/spend TestRowsOfACluster"
 )

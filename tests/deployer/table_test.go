@@ -85,6 +85,8 @@ func functions() []Row {
 		row("aws:ec2/getRouteTable:getRouteTable", "ec2/vpc_route_table_data_source.go", "ec2", "DescribeRouteTables"),
 		row("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", "ec2/ec2_instance_type_offerings_data_source.go",
 			"ec2", "DescribeInstanceTypeOfferings"),
+		row("aws:s3/getObject:getObject", "s3/object_data_source.go", "s3", "GetObject GetObjectVersion GetObjectTagging").
+			needs("S3 User Guide, Protecting data with SSE-KMS", "kms", "Decrypt"),
 		row("aws:iam/getInstanceProfile:getInstanceProfile", "iam/instance_profile_data_source.go", "iam", "GetInstanceProfile"),
 		row("aws:iam/getRoles:getRoles", "iam/roles_data_source.go", "iam", "ListRoles"),
 		row("aws:ssm/getParameter:getParameter", "ssm/parameter_data_source.go", "ssm", "GetParameter"),
