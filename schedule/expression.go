@@ -135,3 +135,20 @@ func LongestGap(schedules []Schedule, from, until time.Time) time.Duration {
 		at = next
 	}
 }
+
+// ShortestGap returns the shortest time between two starts that lie between two times; 0 if there is no second one.
+func (s Schedule) ShortestGap(from, until time.Time) time.Duration {
+	var shortest time.Duration
+	last, found := s.Next(from)
+	for found {
+		next, more := s.Next(last)
+		if !more || next.After(until) {
+			break
+		}
+		if gap := next.Sub(last); shortest == 0 || gap < shortest {
+			shortest = gap
+		}
+		last = next
+	}
+	return shortest
+}

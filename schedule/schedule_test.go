@@ -149,6 +149,18 @@ func TestLongestGap(t *testing.T) {
 	require.Equal(t, time.Minute, schedule.LongestGap([]schedule.Schedule{every}, monday, week))
 }
 
+func TestShortestGap(t *testing.T) {
+	monday := time.Date(2027, 1, 4, 0, 0, 0, 0, time.UTC)
+	for expression, want := range map[string]time.Duration{
+		"cron(0 2,6 * * ? *)": 4 * time.Hour, "cron(0 2 * * ? *)": 24 * time.Hour, "cron(0 2 ? * MON *)": 7 * 24 * time.Hour,
+		"cron(0 2 1 1 ? *)": 0, "cron(0 2 * * ? 2020)": 0,
+	} {
+		require.Equal(t, want, in(t, expression, "UTC").ShortestGap(monday, monday.AddDate(0, 0, 15)), expression)
+	}
+	dst := time.Date(2027, 3, 13, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, 23*time.Hour, in(t, "cron(0 6 * * ? *)", "America/New_York").ShortestGap(dst, dst.AddDate(0, 0, 7)), "a day of 23 hours")
+}
+
 // Next agrees with looking at every minute of the clock, around changes of the clock and without.
 func TestNextIsTheFirstMinute(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

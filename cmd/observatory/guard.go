@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ type verdict struct {
 	Refusals []string                    `json:"refusals"`
 }
 
-// noticesOf says which of the stack's clusters have ended. A failed look-up does not
+// noticesOf says which of the stack's clusters have ended, and which schedules' runs overlap. A failed look-up does not
 // refuse an update that may have nothing to do with the cluster.
 func noticesOf(ctx context.Context, cfg aws.Config, preview changes.Digest) []string {
 	notices := []string{}
@@ -84,7 +85,11 @@ func noticesOf(ctx context.Context, cfg aws.Config, preview changes.Digest) []st
 	for _, e := range ended {
 		notices = append(notices, e.String())
 	}
-	if err != nil {
+	overlaps, more := engine.Overlaps(ctx, cfg, preview, time.Now())
+	for _, o := range overlaps {
+		notices = append(notices, o.String())
+	}
+	if err = errors.Join(err, more); err != nil {
 		notices = append(notices, strings.Split(err.Error(), "\n")...)
 	}
 	return notices

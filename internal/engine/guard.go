@@ -7,13 +7,16 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
@@ -64,6 +67,54 @@ func EndedClusters(ctx context.Context, cfg aws.Config, preview changes.Digest) 
 		}
 	}
 	return out, errors.Join(errs...)
+}
+
+// Overlaps returns the schedules whose last runs took longer than the time between two of them, on clusters that
+// the stack has. Before a stack's first update it does not call EMR.
+func Overlaps(ctx context.Context, cfg aws.Config, preview changes.Digest, now time.Time) ([]changes.Overlap, error) {
+	values := map[string]string{}
+	for key, value := range preview.Config {
+		if name, ours := strings.CutPrefix(key, platform.Project+":"); ours {
+			values[name] = value
+		}
+	}
+	given, err := config.Parse(values)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the preview has said so
+	}
+	clusters, _ := preview.Outputs[outputs.Clusters].(map[string]any)
+	client := emr.NewFromConfig(inRegionOf(preview, cfg))
+	var out []changes.Overlap
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(clusters)) {
+		cluster, _ := clusters[key].(map[string]any)
+		id, _ := cluster["id"].(string)
+		if id == "" || len(given.SchedulesOf(key)) == 0 {
+			continue
+		}
+		found, err := changes.FindOverlaps(ctx, client, id, gapsOf(given.SchedulesOf(key), now), now)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("look up how long the runs of schedules on cluster %s took: %w", key, err))
+		}
+		out = append(out, found...)
+	}
+	return out, errors.Join(errs...)
+}
+
+// gapsOf returns the shortest times between two runs of the schedules that are enabled and run more than once in two weeks.
+func gapsOf(schedules map[string]schema.Schedule, now time.Time) map[string]time.Duration {
+	const lookAhead = 14 * 24 * time.Hour
+	out := map[string]time.Duration{}
+	for key, s := range schedules {
+		times, err := s.Times(now)
+		if err != nil || !s.Enabled {
+			continue
+		}
+		if gap := times.ShortestGap(now, now.Add(lookAhead)); gap > 0 {
+			out[key] = gap
+		}
+	}
+	return out
 }
 
 // inRegionOf returns cfg with the region of the preview's stack.
