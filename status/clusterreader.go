@@ -72,6 +72,7 @@ type ClusterReader struct {
 	mu    sync.Mutex
 	seen  map[string]clusterReading
 	other int // ids that EMR does not list, beyond maxUnlisted
+	whole bool
 
 	listing clusterListing // only Refresh uses it
 }
@@ -93,6 +94,13 @@ func NewClusterReader(client *emr.Client, config Config) *ClusterReader {
 		client: client, config: config, seen: map[string]clusterReading{},
 		describes: rate.NewLimiter(describesPerSecond, describesAtOnce), bootstrap: rate.NewLimiter(describesPerSecond, describesAtOnce),
 	}
+}
+
+// Whole reports whether EMR has listed its clusters, and described those of the stack.
+func (r *ClusterReader) Whole() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.whole
 }
 
 // Known returns what EMR said of a cluster last; false before its first answer, and of ids
@@ -168,7 +176,12 @@ func (r *ClusterReader) Refresh(ctx context.Context, reporting []string, now tim
 	r.addBootstraps(ctx, readings, byAge, now)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen, r.other = readings, other
+	r.seen, r.other, r.whole = readings, other, err == nil
+	for id := range listed {
+		if kept, own := readings[id]; own && kept.cluster.Name == "" {
+			r.whole = false
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(readings)) {
 		if err := readings[id].failure; err != nil {
 			errs = append(errs, err)

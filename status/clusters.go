@@ -78,6 +78,9 @@ func (s Source) withoutUnlisted(nodes []Node) ([]Node, []string) {
 		s.Clusters.Unlisted(), platform.MetricHostSeen)}
 }
 
+// knowsClusters reports whether the last answer of EMR named every cluster of the stack.
+func (s Source) knowsClusters() bool { return s.Clusters != nil && s.Clusters.Whole() }
+
 // listed returns those of clusters whose steps EMR is asked for.
 func (s Source) listed(clusters []Cluster) []Cluster {
 	return slices.DeleteFunc(slices.Clone(clusters), func(c Cluster) bool { return s.Clusters != nil && !s.Clusters.Lists(c.ID) })

@@ -21,6 +21,8 @@ type ScheduleConfig struct {
 	Start      string `json:"start,omitempty"` // RFC 3339
 	End        string `json:"end,omitempty"`
 	Enabled    bool   `json:"enabled"`
+	// MaxAgeMinutes is for how long EventBridge repeats a call.
+	MaxAgeMinutes int `json:"maxAgeMinutes"`
 }
 
 // Schedule is a schedule with its runs. The next run of a rate is unknown: EventBridge counts from the update
@@ -35,6 +37,9 @@ type Schedule struct {
 	Next       *time.Time    `json:"next"`
 	Last       *ScheduledRun `json:"last"` // by the 50 newest steps of each cluster
 	Lost       []LostRun     `json:"lost"` // what did not start, the newest first
+	// Missed is the last time at which a run was due of which there is neither a step nor a message, nil for none: EventBridge
+	// did not call, or its role may neither call EMR nor write to the queue.
+	Missed *time.Time `json:"missed,omitempty"`
 }
 
 // ScheduledRun is a run that added its steps.
@@ -58,8 +63,9 @@ const shownLost = 5
 // lostTroubles is how long a lost run is a trouble of the page, from when it was told.
 const lostTroubles = 24 * time.Hour
 
-// schedules returns the stack's schedules with their runs among these steps.
-func (s Source) schedules(steps []Step, now time.Time) []Schedule {
+// schedules returns the stack's schedules with their runs among these steps. Whole reports that they are the newest steps of
+// every cluster.
+func (s Source) schedules(steps []Step, whole bool, now time.Time) []Schedule {
 	out := []Schedule{}
 	var lost []LostRun
 	if s.LostRuns != nil {
@@ -76,6 +82,9 @@ func (s Source) schedules(steps []Step, now time.Time) []Schedule {
 			}
 		}
 		slices.SortFunc(of.Lost, func(a, b LostRun) int { return b.Scheduled.Compare(a.Scheduled) })
+		if whole && s.ScheduledSince != nil {
+			of.Missed = c.missed(of, steps, s.ScheduledSince(c.Key), now)
+		}
 		of.Lost = of.Lost[:min(len(of.Lost), shownLost)]
 		out = append(out, of)
 	}
@@ -156,6 +165,10 @@ func (s Schedule) troubles(now time.Time) []string {
 		if now.Sub(l.Told) < lostTroubles {
 			out = append(out, fmt.Sprintf("schedule %s did not start at %s: %s", s.Key, l.Scheduled.UTC().Format(time.RFC3339), l.Reason))
 		}
+	}
+	if s.Missed != nil {
+		out = append(out, fmt.Sprintf("schedule %s was due at %s, and there is neither a step of that run nor a message that says why: "+
+			"look at the schedule in EventBridge Scheduler, and at its role", s.Key, s.Missed.UTC().Format(time.RFC3339)))
 	}
 	if s.Last != nil && s.Last.Delivered > 1 {
 		out = append(out, fmt.Sprintf("EventBridge delivered the run of schedule %s at %s %d times: its steps ran as often",

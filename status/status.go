@@ -95,6 +95,8 @@ type Source struct {
 	Recorders []Recorder // of what EMR says
 
 	LostRuns func() []LostRun // of the stack's schedules; nil = none
+	// ScheduledSince returns since when a schedule is as it is, so that its runs can be expected; nil = none is.
+	ScheduledSince func(key string) time.Time
 
 	Password string // of platform.StatusUser, with which the profiler is woken; "" = it is not
 }
@@ -110,7 +112,7 @@ func (s Source) Read(ctx context.Context) Status {
 	config := s.Config
 	read := Status{
 		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{}, Steps: []Step{},
-		Schedules: s.schedules(nil, time.Now()), Clusters: []Cluster{},
+		Schedules: s.schedules(nil, false, time.Now()), Clusters: []Cluster{},
 		Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
 	}
 	var requests sync.WaitGroup

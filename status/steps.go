@@ -243,10 +243,10 @@ func reasonOf(status types.StepStatus) string {
 // not be read.
 func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step, schedules []Schedule, problems []string) {
 	if s.Steps == nil || len(clusters) == 0 {
-		return []Step{}, s.schedules(nil, time.Now()), nil
+		return []Step{}, s.schedules(nil, s.knowsClusters(), time.Now()), nil
 	}
 	steps, unread, errs := s.Steps.read(ctx, clusters)
-	schedules = s.schedules(steps, time.Now())
+	schedules = s.schedules(steps, s.knowsClusters() && unread == 0 && len(errs) == 0, time.Now())
 	if unread > 0 {
 		problems = append(problems, fmt.Sprintf(
 			"steps of %d of the %d clusters are not read yet: a status asks EMR about those of %d; read it again",

@@ -80,6 +80,7 @@ func schedules(byKey map[string]schema.Schedule) []status.ScheduleConfig {
 		s := byKey[key]
 		out = append(out, status.ScheduleConfig{
 			Key: key, Cluster: s.Cluster, Expression: s.Expression, Timezone: s.Timezone, Start: s.Start, End: s.End, Enabled: s.Enabled,
+			MaxAgeMinutes: s.MaxAgeMinutes,
 		})
 	}
 	return out

@@ -136,7 +136,8 @@ func (f files) recordSchedules(ctx context.Context, source *status.Source) error
 	if err != nil {
 		return fmt.Errorf("record schedules: %w", err)
 	}
-	source.Recorders, source.LostRuns = append(source.Recorders, schedules), schedules.Lost
+	source.Recorders = append(source.Recorders, schedules)
+	source.LostRuns, source.ScheduledSince = schedules.Lost, schedules.Since
 	go schedules.Run(ctx)
 	return nil
 }

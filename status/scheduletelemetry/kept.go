@@ -26,8 +26,28 @@ type kept struct {
 	Count  map[string]int64 `json:"count"` // of runs that did not start, by schedule
 	Runs   []status.LostRun `json:"runs"`
 	Unsent []status.LostRun `json:"unsent"` // whose spans are to be sent
+	Known  map[string]known `json:"known"`  // the schedules of the configuration
 
 	path string
+}
+
+// known is a schedule, and since when it is as it is.
+type known struct {
+	Config status.ScheduleConfig `json:"config"`
+	Since  time.Time             `json:"since"`
+}
+
+// know keeps since when the schedules are as they are.
+func (k *kept) know(schedules []status.ScheduleConfig, now time.Time) error {
+	before := k.Known
+	k.Known = map[string]known{}
+	for _, c := range schedules {
+		k.Known[c.Key] = known{c, now}
+		if old := before[c.Key]; old.Config == c {
+			k.Known[c.Key] = old
+		}
+	}
+	return k.save()
 }
 
 func load(folder string) (kept, error) {
@@ -61,7 +81,7 @@ func newest(runs []status.LostRun) []status.LostRun {
 
 // add keeps runs, each once: SQS may give a message twice.
 func (k *kept) add(runs []status.LostRun, now time.Time) error {
-	next := kept{Begun: k.Begun, Count: map[string]int64{}, Unsent: slices.Clone(k.Unsent), path: k.path}
+	next := kept{Begun: k.Begun, Count: map[string]int64{}, Unsent: slices.Clone(k.Unsent), Known: k.Known, path: k.path}
 	for key, n := range k.Count {
 		next.Count[key] = n
 	}

@@ -33,8 +33,9 @@ type Queue interface {
 }
 
 const (
-	batch   = 10 // messages of a call, the most that SQS gives
-	batches = 20 // of a round
+	batch = 10 // messages of a call, the most that SQS gives
+	// readingTime bounds how long a round reads a queue that does not get empty: rounds are 20 seconds apart.
+	readingTime = 15 * time.Second
 )
 
 // Recorder reads the queue.
@@ -68,6 +69,9 @@ func New(ctx context.Context, config status.Config, queue Queue, folder string, 
 	if r.kept, err = load(folder); err != nil {
 		return nil, err
 	}
+	if err := r.kept.know(config.Schedules, time.Now().UTC()); err != nil {
+		return nil, err
+	}
 	r.Loop = recording.New("schedules", r.record)
 	return r, nil
 }
@@ -79,10 +83,17 @@ func (r *Recorder) Lost() []status.LostRun {
 	return r.kept.current(time.Now())
 }
 
+// Since returns since when a schedule is as it is: its earlier runs may have been of another.
+func (r *Recorder) Since(key string) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.kept.Known[key].Since
+}
+
 // record reads the queue until it is empty, and sends the counts.
 func (r *Recorder) record(ctx context.Context, now time.Time) []error {
 	var errs []error
-	for range batches {
+	for begun := time.Now(); time.Since(begun) < readingTime; {
 		more, err := r.read(ctx, now)
 		if err != nil {
 			errs = append(errs, err)

@@ -154,6 +154,24 @@ func TestRunsAreKeptForEachSchedule(t *testing.T) {
 	require.Empty(t, old.Lost())
 }
 
+// All of a full queue is told in one round, and what came last is on the page.
+func TestAFullQueue(t *testing.T) {
+	w := newWorld(t)
+	const many = 500
+	for minute := range many {
+		w.lose(t, "nightly", begin.Add(time.Duration(minute)*time.Minute).Format(time.RFC3339), "ThrottlingException", "Rate exceeded")
+	}
+	w.lose(t, "weekly", "2027-01-01T06:00:00Z", "ValidationException", "ended")
+	r := w.recorder(t, w.client, t.TempDir())
+	r.Round(t.Context(), w.clock.Now())
+	require.Empty(t, r.Problems())
+	require.EqualValues(t, many, w.counts[platform.EmittedLostRuns+" nightly"])
+	require.EqualValues(t, 1, w.counts[platform.EmittedLostRuns+" weekly"])
+	left, err := w.client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(queueURL)})
+	require.NoError(t, err)
+	require.Empty(t, left.Messages)
+}
+
 // failing fails to delete.
 type failing struct{ scheduletelemetry.Queue }
 
