@@ -16,10 +16,8 @@ const (
 
 // missed returns the last time since when the schedule was due, if there is no trace of that run.
 func (c ScheduleConfig) missed(of Schedule, steps []Step, since, now time.Time) *time.Time {
-	start, _ := time.Parse(time.RFC3339, c.Start)
-	end, _ := time.Parse(time.RFC3339, c.End)
-	times, err := schedule.New(c.Expression, c.Timezone, start, end)
-	if err != nil || !c.Enabled || times.Expression.Rate() {
+	times, known := c.times()
+	if !known {
 		return nil
 	}
 	due, found := lastDue(times, now.Add(-time.Duration(c.MaxAgeMinutes)*time.Minute-missedAfter))

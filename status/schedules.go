@@ -96,12 +96,18 @@ func (c ScheduleConfig) ended(now time.Time) bool {
 	return err == nil && end.Before(now)
 }
 
-// next returns the next start after a time; nil if there is none, or nobody can say.
-func (c ScheduleConfig) next(now time.Time) *time.Time {
+// times returns when the schedule starts, and whether that is known: not of a rate, and never if it is not enabled.
+func (c ScheduleConfig) times() (schedule.Schedule, bool) {
 	start, _ := time.Parse(time.RFC3339, c.Start)
 	end, _ := time.Parse(time.RFC3339, c.End)
 	times, err := schedule.New(c.Expression, c.Timezone, start, end)
-	if err != nil || !c.Enabled || times.Expression.Rate() {
+	return times, err == nil && c.Enabled && !times.Expression.Rate()
+}
+
+// next returns the next start after a time; nil if there is none, or nobody can say.
+func (c ScheduleConfig) next(now time.Time) *time.Time {
+	times, known := c.times()
+	if !known {
 		return nil
 	}
 	next, found := times.Next(now)
