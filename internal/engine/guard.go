@@ -49,17 +49,12 @@ func GuardPreview(ctx context.Context, cfg aws.Config, preview changes.Digest, a
 // stack, but for those that the preview deletes. Before a stack's first update it does
 // not call EMR.
 func EndedClusters(ctx context.Context, cfg aws.Config, preview changes.Digest) ([]changes.Ended, error) {
-	clusters, _ := preview.Outputs[outputs.Clusters].(map[string]any)
+	clusters := clusterIDs(preview)
 	client := emr.NewFromConfig(inRegionOf(preview, cfg))
 	var out []changes.Ended
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(clusters)) {
-		cluster, _ := clusters[key].(map[string]any)
-		id, _ := cluster["id"].(string)
-		if id == "" {
-			continue
-		}
-		ended, err := changes.FindEnded(ctx, client, stacks.ClusterResource(key), id, preview.Plan)
+		ended, err := changes.FindEnded(ctx, client, stacks.ClusterResource(key), clusters[key], preview.Plan)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("look whether the stack's cluster %s still runs: %w", key, err))
 		} else if ended != nil {
@@ -82,17 +77,16 @@ func Overlaps(ctx context.Context, cfg aws.Config, preview changes.Digest, now t
 	if err != nil {
 		return nil, nil //nolint:nilerr // the preview has said so
 	}
-	clusters, _ := preview.Outputs[outputs.Clusters].(map[string]any)
+	clusters := clusterIDs(preview)
 	client := emr.NewFromConfig(inRegionOf(preview, cfg))
 	var out []changes.Overlap
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(clusters)) {
-		cluster, _ := clusters[key].(map[string]any)
-		id, _ := cluster["id"].(string)
-		if id == "" || len(given.SchedulesOf(key)) == 0 {
+		schedules := given.SchedulesOf(key)
+		if len(schedules) == 0 {
 			continue
 		}
-		found, err := changes.FindOverlaps(ctx, client, id, gapsOf(given.SchedulesOf(key), now), now)
+		found, err := changes.FindOverlaps(ctx, client, clusters[key], gapsOf(schedules, now), now)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("look up how long the runs of schedules on cluster %s took: %w", key, err))
 		}
@@ -112,6 +106,19 @@ func gapsOf(schedules map[string]schema.Schedule, now time.Time) map[string]time
 		}
 		if gap := times.ShortestGap(now, now.Add(lookAhead)); gap > 0 {
 			out[key] = gap
+		}
+	}
+	return out
+}
+
+// clusterIDs returns the ids of the clusters that the stack had before the preview, by their keys. Those of schedules have none.
+func clusterIDs(preview changes.Digest) map[string]string {
+	clusters, _ := preview.Outputs[outputs.Clusters].(map[string]any)
+	out := map[string]string{}
+	for key, of := range clusters {
+		cluster, _ := of.(map[string]any)
+		if id, _ := cluster["id"].(string); id != "" {
+			out[key] = id
 		}
 	}
 	return out
