@@ -17,7 +17,11 @@ func (list priceList) estimate(cfg schema.Config) Estimate {
 	out := Estimate{Region: cfg.Region, Prices: sources(), Clusters: []Part{}, Stack: t.stackPart(cfg)}
 	out.Month = out.Stack.Month
 	for _, key := range cfg.ClusterKeys() {
-		p := list.in(cfg.Region).clusterPart(key, cfg.Clusters[key], runsOf(cfg, key))
+		runs := 0.0
+		if cfg.Clusters[key].OfSchedules() { // what standing clusters cost does not depend on runs
+			runs = runsOf(cfg, key)
+		}
+		p := list.in(cfg.Region).clusterPart(key, cfg.Clusters[key], runs)
 		out.Clusters = append(out.Clusters, p)
 		out.Month = out.Month.plus(p.Month)
 	}

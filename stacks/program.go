@@ -101,11 +101,13 @@ func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
 	if err != nil {
 		return onAWS{}, err
 	}
-	if s.cfg, err = readSteps(ctx, s.cfg, providers.aws); err != nil {
-		return onAWS{}, err
-	}
-	if err := s.validate(ctx.Stack()); err != nil { // with the steps that were read
-		return onAWS{}, fmt.Errorf("check component arguments: %w", err)
+	if namesObjects(s.cfg) {
+		if s.cfg, err = readSteps(ctx, s.cfg, providers.aws); err != nil {
+			return onAWS{}, err
+		}
+		if err := s.validate(ctx.Stack()); err != nil { // with the steps that were read
+			return onAWS{}, fmt.Errorf("check component arguments: %w", err)
+		}
 	}
 	f, err := buildFoundation(ctx, s, providers)
 	if err != nil {

@@ -167,9 +167,7 @@ func (s spec) schedulesArgs(clusters map[string]*emr.Cluster, control *controlno
 	}
 	for key, c := range clusters {
 		if l := c.Launch; l != nil {
-			args.Clusters[key] = schedules.Cluster{Launch: &schedules.Launch{
-				Input: l.Input, ServiceRoleARN: l.ServiceRoleARN, NodeRoleARN: l.NodeRoleARN, ScalingRoleARN: l.ScalingRoleARN,
-			}}
+			args.Clusters[key] = schedules.Cluster{Launch: (*schedules.Launch)(l)}
 			continue
 		}
 		args.Clusters[key] = schedules.Cluster{ID: c.ClusterID}

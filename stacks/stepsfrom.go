@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
@@ -16,8 +17,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
+// namesObjects reports whether a schedule has its steps in S3.
+func namesObjects(cfg schema.Config) bool {
+	return slices.ContainsFunc(cfg.ScheduleKeys(), func(key string) bool { return cfg.Schedules[key].StepsFrom != "" })
+}
+
 // readSteps returns the configuration with the steps that schedules have in S3, as the objects are now, and prints
-// which objects it read. Without such a schedule it reads nothing.
+// which objects it read.
 func readSteps(ctx *pulumi.Context, cfg schema.Config, provider *aws.Provider) (schema.Config, error) {
 	texts := map[string]string{}
 	var errs []error
