@@ -38,6 +38,7 @@ func ill() map[string]map[rules.ID]string {
 		"history-attempts":  {rules.JobFailure: "its first attempt is killed"},
 		"history-streaming": {},
 		"history-compacted": {rules.DriverBound: "many jobs of milliseconds, between which the driver plans"},
+		"waits":             {rules.ResourceWait: "it asks for more executors than its nodes have room for, until others are added"},
 		// The jobs that are sick on purpose (examples/jobs/sick), where TestLife runs all of them.
 		"cores.py": {rules.LowParallelism: "one task for two cores"},
 		"faults.py": {
