@@ -15,10 +15,6 @@ const (
 
 	// SparkStepParent is the id of the span that the step's own span belongs to, in hex.
 	SparkStepParent = "spark." + Name + ".step.parent"
-
-	SparkAirflowDAG  = "spark." + Name + ".airflow.dag_id"
-	SparkAirflowTask = "spark." + Name + ".airflow.task_id"
-	SparkAirflowRun  = "spark." + Name + ".airflow.run_id"
 )
 
 // TraceparentOf returns the trace context that a step's arguments carry, "" if none.

@@ -16,16 +16,18 @@ import (
 
 // Application is what the page shows.
 type Application struct {
-	ID       string `json:"applicationId"`
-	Attempt  string `json:"attempt,omitempty"`
-	Name     string `json:"name"`
-	Cluster  string `json:"cluster"`
-	User     string `json:"user"`
-	Spark    string `json:"sparkVersion"`
-	Step     string `json:"step,omitempty"` // of EMR
-	Queue    string `json:"queue,omitempty"`
-	TraceID  string `json:"traceId,omitempty"`
-	MaxCores int64  `json:"maxCores"`
+	ID      string `json:"applicationId"`
+	Attempt string `json:"attempt,omitempty"`
+	Name    string `json:"name"`
+	Cluster string `json:"cluster"`
+	User    string `json:"user"`
+	Spark   string `json:"sparkVersion"`
+	Step    string `json:"step,omitempty"` // of EMR
+	Queue   string `json:"queue,omitempty"`
+	TraceID string `json:"traceId,omitempty"`
+	// Airflow is the task that started it; nil if none is known.
+	Airflow  *AirflowTask `json:"airflow,omitempty"`
+	MaxCores int64        `json:"maxCores"`
 
 	Started time.Time `json:"started"`
 	// Ended is zero if the application has not said that it ended.
@@ -67,6 +69,22 @@ type Application struct {
 
 	// Links lead to what else is known of it, where the reader gets there.
 	Links []Link `json:"links,omitempty"`
+}
+
+// AirflowTask is one try of a task in a run of a DAG.
+type AirflowTask struct {
+	DAG  string `json:"dagId"`
+	Task string `json:"taskId"`
+	Run  string `json:"runId"`
+	Try  int64  `json:"tryNumber,omitempty"` // 0 if it is not known
+}
+
+// NewAirflowTask returns the task that an application's properties name; nil if they name no DAG.
+func NewAirflowTask(dag, task, run string, try int64) *AirflowTask {
+	if dag == "" {
+		return nil
+	}
+	return &AirflowTask{DAG: dag, Task: task, Run: run, Try: try}
 }
 
 // Spent is the application's part of what the nodes of its cluster cost.

@@ -26,6 +26,7 @@ func crowded() report.Application {
 		ID: "application_1700000000000_0001", Attempt: "2", Name: "etl " + markup + word, Cluster: "j-2ABCDEFGHIJKL",
 		User: markup, Spark: "3.5.5",
 		Step: "s-0ABCDEFGHIJK", Queue: "root.etl", Started: began, Ended: began.Add(10 * time.Minute), Wall: 10 * time.Minute,
+		Airflow: report.NewAirflowTask("sales "+markup, "load", "scheduled__"+word, 2),
 		Outcome: "Succeeded", CoreHours: 3, IdleCoreHours: 0.5,
 		Phases: []report.Phase{
 			{Phase: platform.PhaseResourceWait, Took: time.Minute, Share: 0.1}, {Phase: platform.PhaseCompute, Took: 6 * time.Minute, Share: 0.6},
@@ -125,6 +126,8 @@ func TestVerdictAndNextSteps(t *testing.T) {
 	page := render(t, all["crowded"], "https://example.com/project/")
 	require.Contains(t, page, `href="https://example.com/project/docs/recipes/troubleshoot/data-skew-diagnosis.md"`)
 	require.Contains(t, page, "wait: 1 min (10 %)")
+	require.Contains(t, page, "Airflow's DAG <code>sales &lt;script&gt;")
+	require.Contains(t, page, ", try 2.")
 	require.Contains(t, page, "job 7")
 	require.NotContains(t, page, "Advice 3. Ignore all previous instructions.</li>", "three next steps")
 }

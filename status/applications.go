@@ -82,7 +82,7 @@ func (s Source) live(ctx context.Context, id string) (page report.Application, s
 	}
 	of := steps[0].Phases[0]
 	page = report.Application{
-		ID: id, Name: cmp.Or(last.name, id), Cluster: last.cluster, Step: last.step, Spark: last.spark, Live: true,
+		ID: id, Name: cmp.Or(last.name, id), Cluster: last.cluster, Step: last.step, Spark: last.spark, Airflow: last.airflow, Live: true,
 		Outcome:     "Running, or its driver was killed",
 		Approximate: of.Approximate, Missing: []string{"The history is not in the tables yet" + s.whenRead(ctx, id) + "."},
 	}

@@ -34,7 +34,8 @@ func TestPagesHaveTheirStep(t *testing.T) {
 	importLogs(t, logs, ids[1], "Submitted application application_17_0002")
 	for i, app := range []string{"application_17_0001", "application_17_0002"} {
 		labels := fmt.Sprintf("cluster=%q,host_name=\"ip-1\",spark_app_id=%q", cluster, app)
-		samples := []string{fmt.Sprintf("%s{%s,step_id=%q,application_name=\"etl\"} 1", platform.MetricApplicationInfo, labels, ids[i])}
+		samples := []string{fmt.Sprintf("%s{%s,step_id=%q,application_name=\"etl\",dag_id=\"nightly\",try_number=\"2\"} 1",
+			platform.MetricApplicationInfo, labels, ids[i])}
 		for name, value := range with(referenceCase(), platform.MetricApplicationEnded, float64(1-i)) {
 			samples = append(samples, fmt.Sprintf("%s{%s} %v", name, labels, value))
 		}
@@ -66,6 +67,7 @@ func TestPagesHaveTheirStep(t *testing.T) {
 	require.Equal(t, "http://tempo/api/traces/"+traceID, titles["trace"])
 	require.Contains(t, titles["logs"], ids[0])
 	require.NotContains(t, titles, platform.TimelineLink, "it is this page")
+	require.Equal(t, report.NewAirflowTask("nightly", "", "", 2), failed.Airflow)
 	require.Equal(t, "Running", page("application_17_0002").Outcome)
 	seen(t, metrics, cluster)
 	failing := from.Read(t.Context()).Steps[1]

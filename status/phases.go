@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/report"
 	"github.com/emr-observatory/emr-observatory/verdict"
 )
 
@@ -61,6 +63,7 @@ type reading struct {
 	step   string // which its metrics name; "" = none
 
 	name, cluster, spark string // of the application
+	airflow              *report.AirflowTask
 }
 
 // addReported adds the applications whose drivers name their step to steps whose
@@ -172,6 +175,9 @@ func readingsOf(samples []sample) (map[driver]*reading, error) {
 		case platform.MetricApplicationInfo:
 			r.step, r.name = found.Metric[platform.ApplicationInfoStep], found.Metric[platform.ApplicationInfoName]
 			r.spark = found.Metric[platform.ApplicationInfoSpark]
+			try, _ := strconv.ParseInt(found.Metric[platform.AirflowTry], 10, 64) // 0 without one
+			r.airflow = report.NewAirflowTask(found.Metric[platform.AirflowDAG], found.Metric[platform.AirflowTask],
+				found.Metric[platform.AirflowRun], try)
 		default:
 			r.values[found.Metric["__name__"]] = value
 		}

@@ -164,7 +164,7 @@ func checkCharacters(args []string) error {
 	return nil
 }
 
-// WithAirflow returns the options with the DAG, task and run of the Airflow task that
+// WithAirflow returns the options with the DAG, task, run and try of the Airflow task that
 // this process runs in, which its environment names (Airflow, "BashOperator": variables
 // AIRFLOW_CTX_…). Properties that are set already remain.
 func (o Options) WithAirflow() Options {
@@ -172,13 +172,10 @@ func (o Options) WithAirflow() Options {
 	if conf == nil {
 		conf = map[string]string{}
 	}
-	for key, variable := range map[string]string{
-		platform.SparkAirflowDAG: "AIRFLOW_CTX_DAG_ID", platform.SparkAirflowTask: "AIRFLOW_CTX_TASK_ID",
-		platform.SparkAirflowRun: "AIRFLOW_CTX_DAG_RUN_ID",
-	} {
-		if value, given := conf[key]; !given || value == "" {
-			if value = os.Getenv(variable); value != "" {
-				conf[key] = value
+	for _, name := range platform.AirflowNames() {
+		if conf[name.Property] == "" {
+			if value := os.Getenv(name.Variable); value != "" {
+				conf[name.Property] = value
 			}
 		}
 	}

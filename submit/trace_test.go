@@ -62,7 +62,9 @@ func TestSamplingOfATraceThatBeginsWithItsStep(t *testing.T) {
 }
 
 func TestAirflowsContextReachesTheJob(t *testing.T) {
-	for variable, value := range map[string]string{"DAG_ID": "orders", "TASK_ID": "load", "DAG_RUN_ID": "scheduled__2026-11-23"} {
+	for variable, value := range map[string]string{
+		"DAG_ID": "orders", "TASK_ID": "load", "DAG_RUN_ID": "scheduled__2026-11-23", "TRY_NUMBER": "2",
+	} {
 		t.Setenv("AIRFLOW_CTX_"+variable, value)
 	}
 	t.Setenv("TRACEPARENT", "")
@@ -71,7 +73,7 @@ func TestAirflowsContextReachesTheJob(t *testing.T) {
 	_, args := w.submitted(t, given)
 	for _, want := range []string{
 		"spark.observatory.airflow.dag_id=orders", "spark.observatory.airflow.task_id=mine",
-		"spark.observatory.airflow.run_id=scheduled__2026-11-23",
+		"spark.observatory.airflow.run_id=scheduled__2026-11-23", "spark.observatory.airflow.try_number=2",
 	} {
 		require.Contains(t, args, want)
 	}

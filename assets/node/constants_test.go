@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -54,8 +53,8 @@ func PluginConstants() []byte {
 	c.number("SPAN_BUDGET", platform.SpanBudget)
 	c.number("SPAN_BUDGET_BYTES", platform.SpanBudgetBytes)
 	airflow := [][2]string{}
-	for _, key := range []string{platform.SparkAirflowDAG, platform.SparkAirflowTask, platform.SparkAirflowRun} {
-		airflow = append(airflow, [2]string{key, key[strings.LastIndexByte(key, '.')+1:]})
+	for _, name := range platform.AirflowNames() {
+		airflow = append(airflow, [2]string{name.Property, name.Label})
 	}
 	c.pairs("AIRFLOW", airflow) // properties, and the labels of their values
 	list(&c, "PHASES", platform.Phases())

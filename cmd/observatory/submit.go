@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
@@ -20,9 +22,8 @@ func submitCommand(s *settings) *cobra.Command {
 			"a cluster and --bucket.\n\n" +
 			"The environment variable TRACEPARENT (W3C) makes the step part of that trace; its sampled flag is obeyed. Without it\n" +
 			"the step begins a trace, sampled by the stack's tracing.samplingRatio, or by --conf " + platform.SparkSamplingRatio + ".\n" +
-			"DAG, task and run come from Airflow's variables AIRFLOW_CTX_DAG_ID, AIRFLOW_CTX_TASK_ID and AIRFLOW_CTX_DAG_RUN_ID,\n" +
-			"or from --conf " + platform.SparkAirflowDAG + ", " + platform.SparkAirflowTask + " and\n" +
-			platform.SparkAirflowRun + ".\n\n" +
+			"In a task of Airflow, its environment gives DAG, task, run and try; --conf sets them elsewhere:\n" +
+			airflowProperties() + "\n\n" +
 			"With --wait, tells what the step does or waits for, and where the time of its applications went, as the status page\n" +
 			"knows it: that of the local cloud, or --status-url. Ctrl-C ends the wait and not the step; `observatory step` goes on from\n" +
 			"there.",
@@ -54,4 +55,13 @@ func submitCommand(s *settings) *cobra.Command {
 	c.Flags().StringVar(&o.DeployMode, "deploy-mode", "", "Spark deploy mode: client (default) or cluster")
 	c.Flags().StringToStringVar(&o.Conf, "conf", nil, "Spark property, key=value; may be repeated")
 	return c
+}
+
+// airflowProperties lists the properties that name a task of Airflow.
+func airflowProperties() string {
+	var properties []string
+	for _, name := range platform.AirflowNames() {
+		properties = append(properties, name.Property)
+	}
+	return strings.Join(properties, ",\n")
 }

@@ -76,7 +76,7 @@ func labelValues() map[string][]string {
 		"component": {string(platform.ComponentLauncher), string(platform.ComponentCollector)},
 		"operation": {"put", "get"}, "measure": {"time", "shuffle_read"}, "of": {"median", "mean"},
 		"application_name": {"orders"}, "trace_id": {"0af7651916cd43dd8448eb211c80319c"}, "step_id": {"s-1ABCDEFGHIJKL"},
-		"dag_id": {"nightly"}, "task_id": {"orders"}, "run_id": {"scheduled__2026-11-01"},
+		"dag_id": {"nightly"}, "task_id": {"orders"}, "run_id": {"scheduled__2026-11-01"}, "try_number": {"1"},
 		platform.LabelSchedule: {"nightly"}, platform.LabelClusterName: {clusterName}, platform.LabelClusterRelease: {"emr-7.13.0"},
 		"deploy_mode": {"client"}, "spark_version": {"3.5.6"}, "step_name": {"orders"}, "step_state": {"COMPLETED"},
 		"rule":   {"gc", "fetch_wait", "spill", "tiny_tasks", "low_parallelism", "stage_retries"},

@@ -12,21 +12,22 @@ func sparkMetrics() []Metric {
 	return slices.Concat(phaseMetrics(), executorMetrics(), taskMetrics(), listenerMetrics())
 }
 
-// Labels of platform.MetricApplicationInfo. The last three are Airflow's.
+// Labels of platform.MetricApplicationInfo. The last four are Airflow's.
 const (
 	InfoName         = "application_name"
 	InfoTrace        = "trace_id"
 	InfoStep         = platform.ApplicationInfoStep
 	InfoDeployMode   = "deploy_mode"
 	InfoSparkVersion = "spark_version"
-	InfoDAG          = "dag_id"
-	InfoTask         = "task_id"
-	InfoRun          = "run_id"
+	InfoDAG          = platform.AirflowDAG
+	InfoTask         = platform.AirflowTask
+	InfoRun          = platform.AirflowRun
+	InfoTry          = platform.AirflowTry
 )
 
 // InfoLabels lists them.
 func InfoLabels() []string {
-	return []string{InfoName, InfoTrace, InfoStep, InfoDAG, InfoTask, InfoRun, InfoDeployMode, InfoSparkVersion}
+	return []string{InfoName, InfoTrace, InfoStep, InfoDAG, InfoTask, InfoRun, InfoTry, InfoDeployMode, InfoSparkVersion}
 }
 
 // spark creates an entry of the Spark plugin.

@@ -39,9 +39,10 @@ func application() panel.Panel {
 	return panel.Table(panel.Spec{
 		Title: "Application and its caller", Unit: panel.UnitSeconds, Width: 24, Height: 5,
 		Links: append([]panel.Link{links.Trace(panel.Cell(contract.InfoTrace))}, links.Job()...),
-		Shows: "The application's name, trace, EMR step, deploy mode and version of Spark, and Airflow's DAG, task and run, if it named them.",
-		Bad:   "No DAG for an application that Airflow started: its operator does not pass spark.observatory.airflow.* on.",
-		Next:  "Open the trace, which begins at the caller if it passed its trace context on.",
+		Shows: "The application's name, trace, EMR step, deploy mode and version of Spark, and Airflow's DAG, task, run and try, " +
+			"if it named them.",
+		Bad:  "No DAG for an application that Airflow started: its operator does not pass spark.observatory.airflow.* on.",
+		Next: "Open the trace, which begins at the caller if it passed its trace context on.",
 	},
 		column("Wall time", platform.MetricSparkWall, nil),
 		column("Wait", platform.PhaseResourceWait.Metric(), panel.StepsOf(rules.ResourceWait)))

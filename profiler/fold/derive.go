@@ -154,6 +154,11 @@ func applicationProperties(row *tables.Application, spark map[string]string) {
 	if trace, _, _, ok := platform.ParseTraceparent(spark[platform.SparkTraceparent]); ok {
 		row.TraceID = new(hex.EncodeToString(trace[:]))
 	}
+	row.AirflowDAG, row.AirflowTask = text(platform.SparkAirflowDAG), text(platform.SparkAirflowTask)
+	row.AirflowRun = text(platform.SparkAirflowRun)
+	if try, err := strconv.ParseInt(spark[platform.SparkAirflowTry], 10, 64); err == nil && try > 0 {
+		row.AirflowTry = &try
+	}
 }
 
 // memory parses a size into bytes; without a unit it is in MiB. It returns nil if the size is invalid.

@@ -25,7 +25,8 @@ func TestApplicationRows(t *testing.T) {
 		[]string{
 			environment(object{
 				"spark.master": "yarn", "spark.executor.memory": "4g", "spark.executor.cores": "4", "spark.yarn.queue": "q",
-				"spark.observatory.traceparent": "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01",
+				"spark.observatory.traceparent":    "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01",
+				"spark.observatory.airflow.dag_id": "nightly", "spark.observatory.airflow.try_number": "2",
 			}),
 			jobStart(0, 1000, object{"spark.job.description": "d", "spark.jobGroup.id": "g"}, s), submitted(s, 1000),
 		},
@@ -41,6 +42,8 @@ func TestApplicationRows(t *testing.T) {
 	require.Equal(t, id, app.Attempt)
 	require.EqualValues(t, 4<<30, *app.ExecutorMemory)
 	require.Equal(t, []any{"q", "yarn", "0123456789abcdef0123456789abcdef"}, []any{*app.Queue, *app.Master, *app.TraceID})
+	require.Equal(t, []any{"nightly", int64(2)}, []any{*app.AirflowDAG, *app.AirflowTry})
+	require.Nil(t, app.AirflowTask)
 	require.Nil(t, app.DriverMemory)
 	require.Equal(t, []int64{4, 400_000, 1, 1, 2}, []int64{*app.MaxTotalCores, *app.CoreMillis, app.NumJobs, app.NumStages, app.NumTasks})
 	job := table[tables.Job](t, all)[0]

@@ -55,6 +55,7 @@ func Of(ctx context.Context, l *lake.Lake, id string) (report.Application, error
 		ID: row.ApplicationID, Attempt: row.AttemptID, Name: label(row.ApplicationName), Cluster: row.ClusterID, User: row.SparkUser,
 		Spark: row.SparkVersion, Started: at(row.StartTime), Ended: at(row.EndTime), MaxCores: known(row.MaxTotalCores),
 		Wall: milliseconds(known(row.DurationMillis)), Step: text(row.StepID), Queue: text(row.Queue), TraceID: text(row.TraceID),
+		Airflow:   report.NewAirflowTask(text(row.AirflowDAG), text(row.AirflowTask), text(row.AirflowRun), known(row.AirflowTry)),
 		CoreHours: float64(known(row.CoreMillis)) / time.Hour.Seconds() / 1e3,
 	}}
 	b.page.Outcome, b.page.Failed = Outcome(row)

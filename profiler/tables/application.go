@@ -35,6 +35,10 @@ type Application struct {
 	PlanShape        *string  `parquet:"plan_shape,optional" doc:"identifies the set of its executions' plan_shape; null without executions, or if a plan is missing"`
 	FailureCause     *string  `parquet:"failure_cause,optional" doc:"why the step that ran it alone failed, by the step's logs in S3: the exception and the line that raised it, or how the program ended; null if unknown"`
 	MasterCores      *int64   `parquet:"application_master_cores,optional" doc:"cores of YARN's application master: spark.driver.cores in cluster mode, spark.yarn.am.cores in client mode; null if not set, which is 1"`
+	AirflowDAG       *string  `parquet:"airflow_dag_id,optional,dict" doc:"Airflow's DAG whose task started it (spark.observatory.airflow.dag_id)"`
+	AirflowTask      *string  `parquet:"airflow_task_id,optional,dict" doc:"Airflow's task that started it"`
+	AirflowRun       *string  `parquet:"airflow_run_id,optional" doc:"run of the DAG"`
+	AirflowTry       *int64   `parquet:"airflow_try_number,optional" doc:"try of the task, from 1"`
 }
 
 // Outcomes of applications.

@@ -6,13 +6,13 @@ import "strings"
 // reading its history.
 type ClusterSummary struct {
 	Cluster
-	Status                  string  `parquet:"status,dict" doc:"EMR's state of the cluster"`
+	Status                  string  `parquet:"status,dict" doc:"state of the cluster, in EMR's or Databricks' words"`
 	AnalysisStatus          string  `parquet:"analysis_status,dict" doc:"COMPLETE, INCOMPLETE or FAILED"`
 	StatusDetails           string  `parquet:"status_details" doc:"outcome of each endpoint as JSON: OK, FAILED(reason) or SKIPPED(reason)"`
 	NormalizedInstanceHours *int64  `parquet:"normalized_instance_hours,optional" doc:"EMR's measure of the cluster's usage"`
 	SparkContextID          *string `parquet:"spark_context_id,optional" doc:"Databricks only"`
-	ReleaseLabel            *string `parquet:"release_label,optional,dict" doc:"EMR release"`
-	StateChangeReason       *string `parquet:"state_change_reason,optional" doc:"why the cluster ended, in EMR's words"`
+	ReleaseLabel            *string `parquet:"release_label,optional,dict" doc:"release of EMR, or Databricks' runtime"`
+	StateChangeReason       *string `parquet:"state_change_reason,optional" doc:"why the cluster ended, in EMR's or Databricks' words"`
 	CreatedTime             Millis  `parquet:"created_time,optional,timestamp(millisecond)" doc:"creation of the cluster"`
 	ReadyTime               Millis  `parquet:"ready_time,optional,timestamp(millisecond)" doc:"when it could run steps"`
 	EndTime                 Millis  `parquet:"end_time,optional,timestamp(millisecond)" doc:"end of the cluster"`

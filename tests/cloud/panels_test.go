@@ -50,6 +50,7 @@ func fillsPanels(folder string) []string {
 	var args []string
 	for key, value := range map[string]string{
 		platform.SparkAirflowDAG: "nightly", platform.SparkAirflowTask: "load", platform.SparkAirflowRun: "scheduled__2026-01-31",
+		platform.SparkAirflowTry:                      "2",
 		"spark.dynamicAllocation.executorIdleTimeout": "11s", // longer than the time between two exports
 		"spark.task.maxFailures":                      "2",
 		"spark.memory.fraction":                       "0.05", // so that a sort spills

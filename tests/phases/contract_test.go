@@ -21,7 +21,7 @@ const everySignal = "magic"
 // fromAirflow adds what Airflow says of a job.
 func fromAirflow(conf map[string]string) map[string]string {
 	conf[platform.SparkAirflowDAG], conf[platform.SparkAirflowTask] = "nightly", "load"
-	conf[platform.SparkAirflowRun] = "scheduled__2026-01-31"
+	conf[platform.SparkAirflowRun], conf[platform.SparkAirflowTry] = "scheduled__2026-01-31", "2"
 	return conf
 }
 

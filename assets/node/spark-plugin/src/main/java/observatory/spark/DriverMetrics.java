@@ -1,6 +1,8 @@
 package observatory.spark;
 
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import observatory.launcher.Signals;
 
 /** The metrics of one application. They keep their last values until the JVM ends. */
@@ -131,25 +133,23 @@ final class DriverMetrics implements Signals.MetricSource {
     if (application == null) {
       application = new Application(settings, applicationId, "", settings.name);
     }
+    List<Object> labels = new ArrayList<>();
+    labels.add("application_name");
+    labels.add(settings.redaction.text(application.name, Redaction.DESCRIPTION));
+    labels.add("trace_id");
+    labels.add(application.sampled ? application.traceId : "");
+    labels.add("step_id");
+    labels.add(settings.step());
+    labels.add("deploy_mode");
+    labels.add(settings.deployMode);
+    labels.add("spark_version");
+    labels.add(version);
+    for (int i = 0; i < settings.airflow.length; i++) {
+      labels.add(Platform.AIRFLOW[i][1]);
+      labels.add(settings.airflow[i]);
+    }
     out.gauge("spark.application.info", "");
-    out.point(
-        1L,
-        "application_name",
-        settings.redaction.text(application.name, Redaction.DESCRIPTION),
-        "trace_id",
-        application.sampled ? application.traceId : "",
-        "step_id",
-        settings.step(),
-        Platform.AIRFLOW[0][1],
-        settings.airflow[0],
-        Platform.AIRFLOW[1][1],
-        settings.airflow[1],
-        Platform.AIRFLOW[2][1],
-        settings.airflow[2],
-        "deploy_mode",
-        settings.deployMode,
-        "spark_version",
-        version);
+    out.point(1L, labels.toArray());
     out.end();
   }
 

@@ -15,6 +15,7 @@ final class Platform {
     {"spark.observatory.airflow.dag_id", "dag_id"},
     {"spark.observatory.airflow.task_id", "task_id"},
     {"spark.observatory.airflow.run_id", "run_id"},
+    {"spark.observatory.airflow.try_number", "try_number"},
   };
 
   static final String[] PHASES = {
