@@ -21,8 +21,11 @@ func OperatorPorts(profiler bool) []NamedPort {
 
 // TelemetryPorts are the ports that the nodes of clusters reach.
 func TelemetryPorts() []NamedPort {
-	return []NamedPort{{"otlp-grpc", OTLPGRPC}, {"otlp-http", OTLPHTTP}, {"pyroscope", Pyroscope}}
+	return append(OTLPPorts(), NamedPort{"pyroscope", Pyroscope})
 }
+
+// OTLPPorts are the ports of the control node's collector.
+func OTLPPorts() []NamedPort { return []NamedPort{{"otlp-grpc", OTLPGRPC}, {"otlp-http", OTLPHTTP}} }
 
 // Telemetry ports. See docs/guides for who may reach which.
 const (

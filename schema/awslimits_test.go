@@ -86,6 +86,15 @@ func TestQuotasOfSecurityGroups(t *testing.T) {
 			[]string{"clusters.main.coreSecurityGroups"}, nil},
 		{"rules that every account has", operators(networks(14, v4)...), nil, nil},
 		{"more rules than most accounts have", operators(networks(15, v4)...), nil, []string{"operatorCidrs"}},
+		{"more rules than most accounts have, with Airflow's", func(cfg *schema.Config, _ *schema.Cluster) {
+			cfg.OperatorCIDRs, cfg.Tracing.AirflowSecurityGroups = networks(14, v4), groupIDs(1)
+		}, nil, []string{"operatorCidrs"}},
+		{"more of Airflow's groups than a group has rules", func(cfg *schema.Config, _ *schema.Cluster) {
+			cfg.Tracing.AirflowSecurityGroups = groupIDs(29)
+		}, []string{"tracing.airflowSecurityGroups"}, nil},
+		{"Airflow's groups while nothing is traced", func(cfg *schema.Config, _ *schema.Cluster) {
+			cfg.Tracing.Enabled, cfg.Tracing.AirflowSecurityGroups = false, groupIDs(2)
+		}, nil, []string{"tracing.airflowSecurityGroups"}},
 		{"as many as EC2 takes", operators(networks(124, v4)...), nil, []string{"operatorCidrs"}},
 		{"more than EC2 takes", operators(networks(125, v4)...), []string{"operatorCidrs"}, nil},
 		{"more than EC2 takes beside more groups", func(cfg *schema.Config, e *schema.Cluster) {

@@ -42,12 +42,11 @@ func launchRules() map[string]Rule {
 	}}
 	const arn = `^arn:aws[a-z-]*:iam::\d{12}:`
 	return map[string]Rule{
-		"rootVolume": root,
-		"roleArn":    pattern(arn+`role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$`, "the ARN of an IAM role").optional(),
-		"profileArn": pattern(arn+`instance-profile/([\w+=,.@-]+/)*[\w+=,.@-]{1,128}$`, "the ARN of an IAM instance profile").optional(),
-		"securityGroup": pattern(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`,
-			fmt.Sprintf("a security group id (sg- and 8 or 17 hexadecimal digits), %d at most",
-				maxMoreGroups)),
+		"rootVolume":    root,
+		"roleArn":       pattern(arn+`role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$`, "the ARN of an IAM role").optional(),
+		"profileArn":    pattern(arn+`instance-profile/([\w+=,.@-]+/)*[\w+=,.@-]{1,128}$`, "the ARN of an IAM instance profile").optional(),
+		"securityGroup": pattern(groupID, fmt.Sprintf("%s, %d at most", groupText, maxMoreGroups)),
+		"senderGroup":   pattern(groupID, groupText),
 		"clusterTags": textOnly(fmt.Sprintf("must be at most %d tags, with keys of 1 to %d and values of at most %d characters: "+
 			"letters, digits, spaces or _.:/=+-@, without the prefix %s", maxClusterTags, maxTagKey, maxTagValue, awsPrefix)),
 		"bootstrapActions": textOnly(fmt.Sprintf("must be at most %d: EMR takes one more, which is the platform's", maxBootstrapActions)),
@@ -58,6 +57,12 @@ func launchRules() map[string]Rule {
 		"actionArgument": textOnly(fmt.Sprintf("must be at most %d characters each", maxActionArgument)),
 	}
 }
+
+// Ids of security groups (EC2 API Reference, SecurityGroup).
+const (
+	groupID   = `^sg-([0-9a-f]{8}|[0-9a-f]{17})$`
+	groupText = "a security group id (sg- and 8 or 17 hexadecimal digits)"
+)
 
 // BootstrapAction is a script that runs on each node before applications are installed.
 type BootstrapAction struct {

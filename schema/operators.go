@@ -44,9 +44,17 @@ func (c Config) checkOperators(l *violation.List) {
 }
 
 // checkOperatorRules checks the number of rules: one for each port and network, and one for
-// each port of telemetry, which counts for both versions of IP since it names a group.
+// each port of telemetry and group that sends, which count for both versions of IP.
 func (c Config) checkOperatorRules(l *violation.List, networks int) {
 	ports, others := len(platform.OperatorPorts(c.Profiler.Enabled)), len(platform.TelemetryPorts())
+	senders := len(c.Tracing.Senders())
+	if most := (usualRules - others) / len(platform.OTLPPorts()); senders > most {
+		l.Require(false, "tracing.airflowSecurityGroups", senders, fmt.Sprintf(
+			"must be at most %d groups: each is %d rules of one security group, and EC2 takes %d", most, len(platform.OTLPPorts()), usualRules),
+			"give Airflow's workers a common group, and name that")
+		return // the rest of the rules follows from it
+	}
+	others += senders * len(platform.OTLPPorts())
 	groups := nodeGroups
 	for _, cluster := range c.Clusters {
 		groups = max(groups, nodeGroups+len(cluster.MasterSecurityGroups), nodeGroups+len(cluster.CoreSecurityGroups))

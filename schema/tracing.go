@@ -33,6 +33,8 @@ type Tracing struct {
 	CACertificate    string  `json:"caCertificate" rule:"caCertificates"`
 	ServiceName      string  `json:"serviceName" rule:"serviceName"`
 	ExporterType     string  `json:"exporterType" rule:"exporterType"`
+
+	AirflowSecurityGroups []string `json:"airflowSecurityGroups" rule:"senderGroup"`
 }
 
 // Help describes the keys, for documents.
@@ -49,12 +51,14 @@ func (Tracing) Help() map[string]string {
 		"caCertificate": "Certificate authorities of endpoint, PEM. Empty: the public ones.",
 		"serviceName":   "service.name of every span of the copy. Empty: as in Tempo.",
 		"exporterType":  "How the copy is sent. Jaeger takes OTLP too.",
+		"airflowSecurityGroups": "Security groups of Airflow's schedulers and workers, which may then send their spans to the control node: " +
+			"OTLP has no password. They are in the control node's VPC, or in a peered one of the same account and region.",
 	}
 }
 
 // SetDefaults keeps every trace, in Tempo alone.
 func (t *Tracing) SetDefaults() {
-	*t = Tracing{Enabled: true, SamplingRatio: 1, Protocol: ProtocolGRPC, ExporterType: exporterOTLP}
+	*t = Tracing{Enabled: true, SamplingRatio: 1, Protocol: ProtocolGRPC, ExporterType: exporterOTLP, AirflowSecurityGroups: []string{}}
 }
 
 const (
@@ -99,6 +103,14 @@ func (t Tracing) Ratio() string {
 	return strconv.FormatFloat(t.SamplingRatio, 'f', -1, 64)
 }
 
+// Senders returns the security groups that may send spans besides the nodes of clusters.
+func (t Tracing) Senders() []string {
+	if !t.Enabled {
+		return nil
+	}
+	return t.AirflowSecurityGroups
+}
+
 // Copied reports whether spans are sent to Endpoint.
 func (t Tracing) Copied() bool { return t.Enabled && t.Endpoint != "" }
 
@@ -106,6 +118,8 @@ func (t Tracing) Copied() bool { return t.Enabled && t.Endpoint != "" }
 func (t Tracing) Validate(l *violation.List, path string) {
 	checkFields(l, path, t)
 	t.checkEndpoint(l, path)
+	l.Warn(t.Enabled || len(t.AirflowSecurityGroups) == 0, path+".airflowSecurityGroups", t.AirflowSecurityGroups,
+		"admits nobody while "+path+".enabled is false: no job continues a trace of Airflow's", "set that to true, or remove the groups")
 	// Somebody may have put the headers themselves there.
 	l.Require(t.HeadersParameter == "" || isOwnParameter(t.HeadersParameter), path+".headersParameter", violation.Hidden,
 		rules["parameterName"].Text, "store the headers with `aws ssm put-parameter --type SecureString`, and set its name")

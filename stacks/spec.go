@@ -46,6 +46,7 @@ func (s spec) network(data *storage.Storage) *network.Args {
 		slices.Sort(types)
 	}
 	args.Outbound, args.Use, args.Profiler = s.outbound(), s.cfg.NetworkUse(), s.cfg.Profiler.Enabled
+	args.Senders = s.cfg.Tracing.Senders()
 	if s.cfg.Network.VPCID == "" {
 		args.FlowLogBucketARN = data.LogBucketARN
 	}

@@ -28,6 +28,9 @@ type Args struct {
 	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API, /status and the tools; empty = nobody
 	Profiler      bool     // the control node runs it, and with it the tools
 
+	// Senders are ids of security groups, of other owners, that send spans to the control node.
+	Senders []string
+
 	// Outbound is what the control node connects to besides HTTPS: addresses outside
 	// the platform.
 	Outbound []Outbound

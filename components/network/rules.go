@@ -29,6 +29,7 @@ func groupDescriptions(endpoints bool) map[string]string {
 // groups only.
 func rules(a *Args, endpoints bool) []securitygroup.Rule {
 	out := append(telemetryRules(), operatorRules(a.OperatorCIDRs, a.Profiler)...)
+	out = append(out, senderRules(a.Senders)...)
 	out = append(out, securitygroup.Outbound(groupControl, a.DNSServers)...)
 	for _, o := range a.Outbound {
 		r := securitygroup.TCP(groupControl+"-"+o.Name+"-out", groupControl, o.Port, "Servers outside the platform")
@@ -54,6 +55,17 @@ func telemetryRules() []securitygroup.Rule {
 			securitygroup.TCP(groupObserved+"-"+p.Name+"-to-control", groupObserved, port, "Telemetry to the control node").Toward().
 				Between(groupControl),
 		)
+	}
+	return out
+}
+
+// senderRules let other security groups send spans. What they may send to is up to their owner.
+func senderRules(groups []string) []securitygroup.Rule {
+	var out []securitygroup.Rule
+	for _, group := range groups {
+		for _, p := range platform.OTLPPorts() {
+			out = append(out, securitygroup.TCP("control-"+p.Name+"-from-"+group, groupControl, int(p.Port), "Spans of Airflow").Between(group))
+		}
 	}
 	return out
 }

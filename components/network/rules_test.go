@@ -58,6 +58,18 @@ func TestInboundIsExactlyThis(t *testing.T) {
 	}, in)
 }
 
+// Airflow's groups reach the collector alone. What they may send to is their owner's.
+func TestAirflowMaySendSpans(t *testing.T) {
+	args := validArgs()
+	in, out := ruleLines(run(t, args))
+	args.Senders = []string{"sg-0123abcd"}
+	admitted, sent := ruleLines(run(t, args))
+	require.Equal(t, []string{
+		"network-control-id < [sg-0123abcd] tcp 4317-4317", "network-control-id < [sg-0123abcd] tcp 4318-4318",
+	}, slices.DeleteFunc(admitted, func(line string) bool { return slices.Contains(in, line) }))
+	require.Equal(t, out, sent)
+}
+
 func TestOutboundNamesWhatIsOutsideThePlatform(t *testing.T) {
 	args := validArgs()
 	_, before := ruleLines(run(t, args))

@@ -213,6 +213,9 @@ func tracingEdits() []edit {
 				changes.Updated:   {"control-access", "workloads-collector-config", "workloads-instance-metadata"},
 				changes.Restarted: copied,
 			}},
+		one("tracing.airflowSecurityGroups", `["sg-0123abcd"]`, effects{changes.Created: {
+			"network-control-otlp-grpc-from-sg-0123abcd", "network-control-otlp-http-from-sg-0123abcd",
+		}}),
 		{keys: []string{"tracing.exporterType"}, sets: []set{{"tracing.exporterType", `"jaeger"`}}, engineError: "tracing.exporterType"},
 	}
 }

@@ -32,7 +32,8 @@ func answered() []threat {
 		},
 		{
 			job, "It asks the other servers of the control node: stores, relay, profiler, tools, Grafana, Kubernetes.",
-			"Security groups open the ports of OTLP and profiles to nodes, and those of Grafana, status page, tools and Kubernetes to " +
+			"Security groups open the ports of OTLP and profiles to nodes, those of OTLP to the groups of Airflow that the configuration " +
+				"names, and those of Grafana, status page, tools and Kubernetes to " +
 				"operators. No other pod has a port on the node's address.",
 			[]string{
 				"tests/controls TestEveryControlIsMetOrExcepted", "components/workloads TestEveryEndpointIsAServicePort", "tests/cloud TestLife",
