@@ -6,8 +6,22 @@ export GOFLAGS := $(shell cat platform/compiler.flags)
 BUILD := GOGC=400 go build -buildvcs=false -ldflags "-s -w"
 # A Python environment for the tests of EMR's API and of the tables' SQL; DuckDB needs
 # pytz for timestamps.
-PYTHON_PACKAGES := boto3==1.40.45 duckdb==2.0.0 pytz==2025.2 mcp==2.3.0
+PYTHON_PACKAGES := boto3==1.40.45 duckdb==2.0.0 pytz==2025.2 mcp==2.3.0 uv==0.13.9 databricks-sdk==0.162.0
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python-$(shell echo $(PYTHON_PACKAGES) | sha256sum | cut -c1-8)
+# Airflow of both major versions, for the tests of its plugin. Airflow leaves the versions of
+# most of its dependencies open: they are those of a date. pip resolves them in minutes, uv in
+# seconds.
+AIRFLOW_DATE := 2026-11-28
+AIRFLOW_PROVIDERS := apache-airflow-providers-amazon==9.39.0 apache-airflow-providers-apache-spark==6.3.4
+AIRFLOW2_PACKAGES := apache-airflow==2.11.2 $(AIRFLOW_PROVIDERS)
+AIRFLOW3_PACKAGES := apache-airflow==3.3.2 $(AIRFLOW_PROVIDERS) mypy==2.4.1
+airflow = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/airflow-$(shell echo $(AIRFLOW_DATE) $(1) | sha256sum | cut -c1-8)
+AIRFLOW2 := $(call airflow,$(AIRFLOW2_PACKAGES))
+AIRFLOW3 := $(call airflow,$(AIRFLOW3_PACKAGES))
+airflow_environment = test -f $(1)/complete || { rm -rf $(1) && python3 -m venv $(1) && \
+	$(PYTHON)/bin/uv pip install -q --exclude-newer $(AIRFLOW_DATE) --python $(1)/bin/python $(2) && touch $(1)/complete; }
+# Whether the packages that are tested need it.
+WITH_AIRFLOW := $(if $(PACKAGES),$(or $(findstring tests/airflow,$(PACKAGES)),$(findstring tests/cloud,$(PACKAGES)),$(findstring ...,$(PACKAGES))),all)
 # The linters, built from their own module (toolchain/lint) into the cache. Without
 # the project's flags, which turn inlining off: they run often.
 LINT = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/lint-$(shell cat toolchain/lint/go.* toolchain/lint/*/*.go | sha256sum | cut -c1-16)
@@ -102,8 +116,10 @@ LONGEST = ./tests/cloud ./tests/kubernetes ./assets/node ./tests/phases ./localc
 .PHONY: test
 test: tools ## Run every test, or those of PACKAGES=… and RUN=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
+	@$(if $(WITH_AIRFLOW),$(call airflow_environment,$(AIRFLOW2),$(AIRFLOW2_PACKAGES)) && $(call airflow_environment,$(AIRFLOW3),$(AIRFLOW3_PACKAGES)),true)
 	@test -d $(GOTESTSUM) || { cd toolchain/gotestsum && GOFLAGS=-trimpath go build -buildvcs=false -ldflags "-s -w" -o $(GOTESTSUM).part/ tool && mv -T $(GOTESTSUM).part $(GOTESTSUM); }
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python \
+		OBSERVATORY_AIRFLOW2=$(AIRFLOW2)/bin/python OBSERVATORY_AIRFLOW3=$(AIRFLOW3)/bin/python \
 		$(GOTESTSUM)/gotestsum --format pkgname-and-test-fails --hide-summary skipped,output --jsonfile bin/tests.json \
 		--rerun-fails=1 --rerun-fails-run-root-test --packages "$(or $(PACKAGES),$(LONGEST) ./...)" \
 		-- -p 3 -timeout $(or $(TIMEOUT),80m) $(if $(RUN),-run '$(RUN)')

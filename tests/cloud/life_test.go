@@ -51,6 +51,7 @@ func TestLife(t *testing.T) {
 		{"a job reaches nothing of others", func(t *testing.T) { intruderFails(t, c) }},
 		{"other users and hosts are refused", func(t *testing.T) { outsidersAreRefused(t, c) }},
 		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
+		{"a run of Airflow's DAG is one trace with its jobs", func(t *testing.T) { dagRunsAreTraces(t, c) }},
 		{"an operator whose network is not admitted is locked out", func(t *testing.T) { lockedOut(t, c) }},
 		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},
 		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},

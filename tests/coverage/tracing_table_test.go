@@ -4,6 +4,8 @@ package coverage_test
 const (
 	phasesGuide   = "docs/guides/phases.md"
 	slowJob       = "docs/guides/phases.md#a-slow-job"
+	airflowGuide  = "docs/guides/airflow.md"
+	airflowFields = "tests/airflow TestFieldsOfStockOperators"
 	emitted       = "docs/reference/emitted-metrics.md"
 	configuration = "docs/reference/config.md"
 	plugin        = "assets/node/spark-plugin"
@@ -123,8 +125,9 @@ func tracingCriteria() []row {
 		},
 		{
 			"AC7: Airflow's trace id reaches Spark's spans through gRPC metadata.", open,
-			"A job inherits TRACEPARENT from its submission. Missing: Airflow's own part, and gRPC metadata of Spark Connect.",
-			at{"submit TestStepContinuesAnOuterTrace", fourRoutes},
+			"Steps and spark-submit of a task are in its trace, and a session over Spark Connect whose configuration has the " +
+				"trace context. Missing: gRPC metadata.",
+			at{airflowGuide, airflowFields, "submit TestStepContinuesAnOuterTrace", fourRoutes},
 		},
 		{"AC8: recipe for slow jobs.", done, "", at{slowRecipe, recipesComplete, recipesSQL}},
 		{"AC9: recipe for data skew.", done, "", at{skewRecipe, recipesComplete, recipesSQL}},
@@ -159,7 +162,8 @@ func tracingCase() []row {
 		},
 		{
 			"Phase 0: Airflow submits by gRPC, for seconds.", open,
-			"Cluster mode has the phase submit. Missing: a span from Airflow's start of the task to the submission.", at{phasesGuide},
+			"Cluster mode has the phase submit, and the task's own span begins before it. Missing: over Spark Connect, the operation's span.",
+			at{phasesGuide, airflowGuide},
 		},
 		{
 			"Phase 1: the driver waits for executors from Kubernetes, for long and invisibly.", corrected,
@@ -171,9 +175,10 @@ func tracingCase() []row {
 			at{s3Time, "Job Phase Timeline: Multipart uploads", goldenLogs},
 		},
 		{
-			"Layer Airflow: OTel spans (2.7 or later) with wall clock, DAG and trace id.", open,
-			"DAG, task and run are labels of the application. Missing: Airflow's spans.",
-			at{"docs/guides/phases.md#say-which-airflow-task-it-is", caller},
+			"Layer Airflow: OTel spans (2.7 or later) with wall clock, DAG and trace id.", corrected,
+			"Airflow exports spans since 2.10; the plugin needs 2.11 and puts a task's steps and applications below the task's span. " +
+				"The control node takes Airflow's spans from security groups that the configuration names.",
+			at{airflowGuide, airflowFields, "docs/guides/phases.md#say-which-airflow-task-it-is", caller},
 		},
 		{
 			"Layer Spark Connect: a gRPC interceptor sees submission and response and propagates the trace id.", open,
@@ -260,8 +265,8 @@ func timelinePicture() []row {
 		{"SLI: task p95, write.", done, "", at{"Job Phase Timeline: Task p95, write"}},
 		{"Executor lifecycle: pending, scaling, draining.", done, "", at{executors, "Job Phase Timeline: Executors removed"}},
 		{
-			"Airflow context: DAG and task.", done, "`observatory submit` passes them on; other operators set three properties.",
-			at{caller, "submit TestAirflowsContextReachesTheJob"},
+			"Airflow context: DAG and task.", done, "With run and try. The plugin and `observatory submit` pass them on.",
+			at{caller, airflowFields, "submit TestAirflowsContextReachesTheJob"},
 		},
 		{"Airflow context: trace id.", done, "The application's, which is the caller's if it passed a traceparent.", at{caller, fourRoutes}},
 	}

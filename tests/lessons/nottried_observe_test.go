@@ -11,6 +11,13 @@ func observeNotTried() []notTried {
 			"`observatory observe check CLUSTER --outputs outputs.json` for a cluster of the stack finds nothing missing, and again " +
 				"with `aws iam detach-role-policy` the role",
 		}, {
+			"Airflow's workers send spans to the control node from a security group of their own, also from a peered VPC.", noAccount,
+			"The rules name the configured groups. Airflow's own schedulers run DAGs whose steps are in the tasks' traces; they export to a " +
+				"receiver beside the local cloud.",
+			[]string{"components/network TestAirflowMaySendSpans", "tests/airflow TestFieldsOfStockOperators", "tests/cloud TestLife"},
+			"`pulumi config set --path 'emr-observatory:tracing.airflowSecurityGroups[0]' sg-…`, `pulumi up`, then a DAG of " +
+				"docs/guides/airflow.md: its trace in Tempo begins with the run of the DAG",
+		}, {
 			"The tools take what `observatory observe print` prints.", "No local server is CloudFormation, Step Functions or Airflow.",
 			"HashiCorp's own parser evaluates Terraform's text; botocore validates the requests of Airflow, Step Functions and the AWS CLI; " +
 				"the keys of CloudFormation are those of its guide.",
