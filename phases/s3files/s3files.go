@@ -9,15 +9,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/emr-observatory/emr-observatory/eventlog/remotefile"
 )
 
 // Bucket is an fs.FS of a bucket's objects. Its context ends every request, since the
@@ -67,8 +69,16 @@ func (b *Bucket) Open(name string) (fs.File, error) {
 		}
 		return nil, fmt.Errorf("read s3://%s/%s: %w", b.name, name, err)
 	}
-	info := info{name: path.Base(name), size: aws.ToInt64(out.ContentLength), modified: aws.ToTime(out.LastModified)}
-	return &object{bucket: b, key: name, version: out.ETag, body: out.Body, info: info}, nil
+	info := remotefile.Info{Base: path.Base(name), Bytes: aws.ToInt64(out.ContentLength), Time: aws.ToTime(out.LastModified)}
+	return remotefile.New("s3://"+b.name+"/"+name, info, out.Body, func(off int64) (io.ReadCloser, error) {
+		rest, err := b.client.GetObject(b.ctx, &s3.GetObjectInput{
+			Bucket: aws.String(b.name), Key: aws.String(name), IfMatch: out.ETag, Range: aws.String(fmt.Sprintf("bytes=%d-", off)),
+		})
+		if err != nil {
+			return nil, err // the file names the operation
+		}
+		return rest.Body, nil
+	}), nil
 }
 
 // isDenied reports whether S3 refuses this object, while it may return others: for lack of a
@@ -96,34 +106,15 @@ func (b *Bucket) ReadDir(name string) ([]fs.DirEntry, error) {
 		for _, found := range page.CommonPrefixes {
 			base := strings.TrimSuffix(strings.TrimPrefix(aws.ToString(found.Prefix), prefix), "/")
 			if fs.ValidPath(base) && !strings.Contains(base, "/") {
-				entries = append(entries, fs.FileInfoToDirEntry(info{name: base, folder: true}))
+				entries = append(entries, fs.FileInfoToDirEntry(remotefile.Info{Base: base, Folder: true}))
 			}
 		}
 		for _, found := range page.Contents {
 			if base := strings.TrimPrefix(aws.ToString(found.Key), prefix); base != "" {
-				info := info{name: base, size: aws.ToInt64(found.Size), modified: aws.ToTime(found.LastModified)}
+				info := remotefile.Info{Base: base, Bytes: aws.ToInt64(found.Size), Time: aws.ToTime(found.LastModified)}
 				entries = append(entries, fs.FileInfoToDirEntry(info))
 			}
 		}
 	}
 	return entries, nil
 }
-
-type info struct {
-	name     string
-	size     int64
-	modified time.Time
-	folder   bool
-}
-
-func (i info) Name() string { return i.name }
-func (i info) Size() int64  { return i.size }
-func (i info) Mode() fs.FileMode {
-	if i.folder {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
-}
-func (i info) ModTime() time.Time { return i.modified }
-func (i info) IsDir() bool        { return i.folder }
-func (i info) Sys() any           { return nil }
