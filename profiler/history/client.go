@@ -55,12 +55,8 @@ type Options struct {
 }
 
 const (
-	maxTries      = 5                // per request
-	maxDenials    = 2                // per request, in valid sessions
-	maxSessions   = 20               // that may expire during one request
-	maxPause      = 30               // in units of Options.Pause
-	maxRetryAfter = 2 * time.Minute  // longer waits in Retry-After are cut
-	idleTimeout   = 60 * time.Second // without any data of a download
+	maxDenials  = 2  // per request, in valid sessions
+	maxSessions = 20 // that may expire during one request
 )
 
 func (o Options) withDefaults() Options {

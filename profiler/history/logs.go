@@ -15,6 +15,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/profiler/requests"
 )
 
 // Archive is a downloaded zip with the event logs of an attempt. It is a file system
@@ -140,14 +141,14 @@ func (s *sparing) Read(p []byte) (int, error) {
 }
 
 // withIdleTimeout returns a context that ends once the body, which the request must read
-// through the returned function, has had no data for idleTimeout. If idle is false, it
+// through the returned function, has had no data for requests.IdleTimeout. If idle is false, it
 // changes nothing.
 func withIdleTimeout(ctx context.Context, idle bool) (context.Context, func(io.Reader) io.Reader, context.CancelFunc) {
 	if !idle {
 		return ctx, func(body io.Reader) io.Reader { return body }, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(idleTimeout, func() { cancel(fmt.Errorf("no data for %s", idleTimeout)) })
+	timer := time.AfterFunc(requests.IdleTimeout, func() { cancel(fmt.Errorf("no data for %s", requests.IdleTimeout)) })
 	alive := func(body io.Reader) io.Reader { return idleReader{body, timer} }
 	return ctx, alive, func() { timer.Stop(); cancel(nil) }
 }
@@ -161,7 +162,7 @@ type idleReader struct {
 func (r idleReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if n > 0 {
-		r.timer.Reset(idleTimeout)
+		r.timer.Reset(requests.IdleTimeout)
 	}
 	return n, err
 }

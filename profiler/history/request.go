@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/profiler/requests"
 )
 
 // Errors of a request, for use with errors.Is.
@@ -58,7 +58,7 @@ type request struct {
 	accept string // content type, JSON if empty
 	slots  int64  // how many of Options.Concurrency it takes; 0 means 1
 	cold   bool   // the server replays an event log first
-	idle   bool   // only idleTimeout applies
+	idle   bool   // only requests.IdleTimeout applies
 }
 
 // consumer reads the body of a successful response. If it fails, it must leave no results:
@@ -67,7 +67,7 @@ type consumer func(body io.Reader) error
 
 // retryOptions returns how to retry within a timeout.
 func (c *Client) retryOptions(timeout time.Duration) poll.Options {
-	return poll.Options{Interval: c.o.Pause, MaxInterval: maxPause * c.o.Pause, Timeout: timeout}
+	return poll.Options{Interval: c.o.Pause, MaxInterval: requests.MaxPause * c.o.Pause, Timeout: timeout}
 }
 
 // do retries a request until it succeeds, is refused for good, or has failed too often.
@@ -94,14 +94,14 @@ func (c *Client) do(ctx context.Context, r request, consume consumer) error {
 		err := c.tryLoggedIn(limited, r, consume)
 		switch {
 		case errors.Is(err, errLoading):
-			return poll.After(err, min(maxPause*c.o.Pause, maxRetryAfter))
+			return poll.After(err, min(requests.MaxPause*c.o.Pause, requests.MaxRetryAfter))
 		case errors.Is(err, errLost) && sessions < maxSessions:
 			sessions++ // sessions that end are no failure of this request
 			return err
 		case errors.Is(err, errExpired) && errors.Is(err, ErrForbidden):
 			denials++
 		}
-		if tries++; err != nil && (tries >= maxTries || denials >= maxDenials) {
+		if tries++; err != nil && (tries >= requests.Tries || denials >= maxDenials) {
 			return poll.Permanent(err)
 		}
 		return err
@@ -192,23 +192,12 @@ func statusError(response *http.Response) error {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return fmt.Errorf("%w: %w: %w", errExpired, ErrForbidden, err)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:
-		if wait, ok := retryAfter(response.Header.Get("Retry-After"), time.Now()); ok {
+		if wait, ok := requests.RetryAfter(response.Header.Get("Retry-After"), time.Now()); ok {
 			return poll.After(err, wait)
 		}
 		return err
 	}
 	return fmt.Errorf("%w: %w", errRefused, err)
-}
-
-// retryAfter parses the header of that name: seconds, or a date.
-func retryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return min(max(0, time.Duration(seconds)*time.Second), maxRetryAfter), true
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(0, at.Sub(now)), maxRetryAfter), true
-	}
-	return 0, false
 }
 
 // htmlError returns the error for an HTML page instead of the expected response: a login

@@ -12,6 +12,7 @@ import (
 	"regexp"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/profiler/requests"
 )
 
 // maxURLs is how many URLs one login requests: a URL may have expired, or have been used,
@@ -101,8 +102,8 @@ func (c *Client) awaitAPI(ctx context.Context, s *session, page *url.URL) error 
 		err := c.findAPI(ctx, s, page)
 		switch tries++; {
 		case errors.Is(err, errLoading):
-			return poll.After(err, min(maxPause*c.o.Pause, maxRetryAfter))
-		case errors.Is(err, errExpired), errors.Is(err, errRefused), errors.Is(err, ErrNotFound), tries >= maxTries:
+			return poll.After(err, min(requests.MaxPause*c.o.Pause, requests.MaxRetryAfter))
+		case errors.Is(err, errExpired), errors.Is(err, errRefused), errors.Is(err, ErrNotFound), tries >= requests.Tries:
 			return poll.Permanent(err)
 		}
 		return err
