@@ -113,7 +113,10 @@ func examples() map[string]example {
 			excluded: "needs a control node on AWS",
 		},
 		"sudo k3s kubectl --namespace observatory rollout restart daemonset/collector": {excluded: "needs a control node on AWS"},
-		"bin/observatory trace import --dry-run phases/testdata/logs/reference.jsonl":  {executed: true},
+		"pip install ./integrations/airflow": {by: citation{
+			"tests/airflow", "TestFieldsOfStockOperators", "fields_test.go", `"-m", "pip", "install"`,
+		}},
+		"bin/observatory trace import --dry-run phases/testdata/logs/reference.jsonl": {executed: true},
 		`aws ssm start-session --target "$(pulumi stack output controlInstanceId --stack dev)"` +
 			` --document-name AWS-StartPortForwardingSession --parameters portNumber=4317,localPortNumber=4317`: {
 			excluded: "needs a platform on AWS",
@@ -149,7 +152,10 @@ func examples() map[string]example {
 		`curl --cacert "$AWS_CA_BUNDLE" --cookie jar https://127.0.0.1:7075/shs/api/v1/applications`: {
 			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
 		},
-		"bin/observatory profile run --logs eventlog/testdata/spark4 --output history":                    {executed: true},
+		"bin/observatory profile run --logs eventlog/testdata/spark4 --output history": {executed: true},
+		"bin/observatory profile run --databricks --databricks-file workspace --output history": {by: citation{
+			"profiler/run", "TestVariablesOfAWorkspace", "databricks_test.go", `"--databricks", "--databricks-file", file`,
+		}},
 		"bin/observatory profile tables --sql --output history > views.sql":                               {executed: true},
 		"bin/observatory profile judge --output history":                                                  {executed: true},
 		"bin/observatory profile report app-20261124085717-0000 --output history --html job.html":         {executed: true},

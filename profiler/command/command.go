@@ -17,12 +17,12 @@ import (
 )
 
 // short describes the commands in one line.
-const short = "Turn the Spark history of EMR clusters, history servers and event logs into tables"
+const short = "Turn the Spark history of EMR and Databricks clusters, history servers and event logs into tables"
 
 // long describes the commands.
 const long = `Finds EMR clusters, running or terminated, reads the history of all their Spark applications, and writes it as typed
-Parquet tables to a folder or to S3, for Spark, DuckDB and Athena to read. It also reads a history server by its URL, and
-folders of event logs, including those that Databricks delivers.
+Parquet tables to a folder or to S3, for Spark, DuckDB and Athena to read. It also reads what the clusters of a Databricks
+workspace deliver, a history server by its URL, and folders of event logs.
 
 AWS credentials, region and endpoints come from the AWS SDK's default chain: variables such as AWS_PROFILE, files in ~/.aws,
 or the machine's role.`

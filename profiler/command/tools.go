@@ -26,8 +26,8 @@ request has the bearer token of --token-file; the address is a loopback one unle
 requests a second; each call is a line of JSON on standard error, without texts of jobs.
 
 It reads the tables, which must exist unless they are in S3 and served over HTTP; with --logs,
---history-server or --emr-cluster-arn it reads that source directly, and keeps what it has read in
-a temporary folder (of TMPDIR) until it ends.
+--history-server, --databricks or --emr-cluster-arn it reads that source directly, and keeps what it has
+read in a temporary folder (of TMPDIR) until it ends.
 
 With --tools-url it passes on what another server answers over HTTP, such as a platform's, to a client that starts its server
 or cannot be told which CA to trust.
@@ -83,7 +83,7 @@ func toolsCommand() *cobra.Command {
 // remoteTools returns the server whose tools are relayed. It is the only source then.
 func remoteTools(o run.Options) (tools.Remote, error) {
 	if o.Tools.Address != "" || o.Tools.CertificateFile != "" || o.Tools.KeyFile != "" || o.Logs != "" || o.HistoryServer != "" ||
-		o.ClusterARN != "" || o.S3OutputPath != "" {
+		o.ClusterARN != "" || o.Databricks || o.S3OutputPath != "" {
 		return tools.Remote{}, errors.New("tools_url: relays another server's tools: give no tools_address, source or tables beside it")
 	}
 	remote := tools.Remote{URL: o.Tools.URL, CACertificate: o.Tools.CACertificateFile}
@@ -124,7 +124,7 @@ func overHTTP(o run.ToolServer, audit io.Writer) (tools.HTTP, error) {
 // toolRows returns the rows that the options select: a source's or the tables'. done removes
 // what was cached of a source.
 func toolRows(ctx context.Context, config aws.Config, o run.Options, log *progress.Log) (rows tools.Rows, done func() error, err error) {
-	if o.Logs == "" && o.HistoryServer == "" && o.ClusterARN == "" {
+	if o.Logs == "" && o.HistoryServer == "" && o.ClusterARN == "" && !o.Databricks {
 		kept, err := openTables(ctx, config, o, log)
 		if err != nil {
 			return nil, nil, err

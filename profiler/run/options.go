@@ -15,6 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/phases/s3files"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/workspace"
 )
 
 // Environments.
@@ -25,12 +26,15 @@ const (
 
 // Options say where the history is found, what of it is read, and where the tables go.
 type Options struct {
-	// The source: EMR's clusters, unless Logs or HistoryServer is set.
+	// The source: EMR's clusters, unless Databricks, Logs or HistoryServer is set.
 	Region        string // "" is that of the AWS configuration
 	ClusterARN    string // one EMR cluster instead of all
 	ClusterID     string // one EMR cluster, if the filters below select it; has no flag
 	Logs          string // folder or s3:// URI of event logs
 	HistoryServer string // URL of a history server or a Spark UI
+	Databricks    bool   // the clusters of Workspace
+	WorkspaceFile string // has the variables of Workspace
+	Workspace     Workspace
 	SourceName    string // cluster_id of rows from Logs or HistoryServer; "" is derived from them
 
 	States        []types.ClusterState // of EMR clusters; empty is all
@@ -63,6 +67,12 @@ type Options struct {
 	PasswordFile string // of those who may wake serve; "" if nobody may
 
 	Tools ToolServer // of tools only
+}
+
+// Workspace is a workspace of Databricks, and who asks it.
+type Workspace struct {
+	Host  string // URL
+	Token workspace.Token
 }
 
 // Option declares one setting. Its flag, environment variable, key in a file and line in
@@ -156,6 +166,14 @@ func sourceOptions() []Option {
 			"must be a folder or s3://bucket/prefix/", isFolderOrS3, func(o *Options) *string { return &o.Logs }),
 		hidden(text("history_server", "", "URL of a history server or a Spark UI, in place of EMR.",
 			"must be an http:// or https:// URL without user and password", plainURL, func(o *Options) *string { return &o.HistoryServer })),
+		{
+			Name: "databricks", Default: "false", Doc: "Clusters of a Databricks workspace, in place of EMR. " + WorkspaceHost + " and " +
+				WorkspaceToken + " come from the environment or databricks_file.",
+			Rule: "must be true or false", Switch: true,
+			set: func(o *Options, s string) (ok bool) { o.Databricks, ok = parseBool(s); return ok },
+		},
+		text("databricks_file", "", "File that only its owner can read, with lines NAME=VALUE of "+WorkspaceHost+" and "+WorkspaceToken+".",
+			"", nil, func(o *Options) *string { return &o.WorkspaceFile }),
 		text("source_name", "", "cluster_id of the rows of logs or history_server. Empty: the folder's or the host's name.",
 			"", nil, func(o *Options) *string { return &o.SourceName }),
 		{
@@ -202,8 +220,9 @@ func limitOptions() []Option {
 
 func paceOptions() []Option {
 	return []Option{
-		seconds("timeout_seconds", "300", "Timeout of a request to EMR, and of one to a history server with its retries. The first one for an "+
-			"application has 15 minutes, as the server then replays the event log; a download of event logs ends after a minute without data.",
+		seconds("timeout_seconds", "300", "Timeout of a request to EMR, and of one to a workspace or a history server with its retries. The "+
+			"first one for an application has 15 minutes, as the server then replays the event log; a download of event logs ends after a "+
+			"minute without data.",
 			1, func(o *Options) *time.Duration { return &o.Timeout }),
 		seconds("persistent_ui_timeout_seconds", "180", "How long a persistent UI may take to become ready.", 1,
 			func(o *Options) *time.Duration { return &o.UITimeout }),

@@ -67,6 +67,8 @@ func TestPrecedence(t *testing.T) {
 		"emr_cluster_arn":     {clusterARN("aws"), clusterARN("aws-cn"), clusterARN("aws-us-gov")},
 		"logs":                {"a", "b", "c"},
 		"history_server":      {"http://a:1", "https://b", "http://c/shs"},
+		"databricks":          {"false", "false", "false"}, // TestVariablesOfAWorkspace has what it takes to switch it on
+		"databricks_file":     {"", "", ""},
 		"source_name":         {"a", "b", "c"},
 		"cluster_states":      {"WAITING", "TERMINATED,RUNNING", "ALL"},
 		"cluster_name_filter": {"a", "b", "c"},
@@ -97,7 +99,7 @@ func TestPrecedence(t *testing.T) {
 				}
 				require.NoError(t, err)
 				require.Equal(t, want, got)
-				if option.Name != "environment" && v[place] != "false" && v[place] != "ALL" {
+				if option.Name != "environment" && v[place] != "false" && v[place] != "ALL" && v[place] != "" {
 					require.NotEqual(t, defaults(), got)
 				}
 			}

@@ -273,7 +273,7 @@ func (l *lines) Printf(format string, args ...any) {
 func TestProgressOfDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		printed := &lines{}
-		listed := listing(printed)
+		listed := listing(printed, Options{})
 		for n := range 5 {
 			listed(50 * n)
 			time.Sleep(time.Second)

@@ -115,7 +115,11 @@ func (f Flags) Resolve(lookup func(string) (string, bool)) (Options, error) {
 			violations = append(violations, Violation{from.path, from.value, option.Rule, remedy(option)})
 		}
 	}
-	if violations = append(violations, o.conflicts(values)...); len(violations) > 0 {
+	violations = append(violations, o.conflicts(values)...)
+	if o.Databricks {
+		violations = append(violations, o.resolveWorkspace(lookup)...)
+	}
+	if len(violations) > 0 {
 		return Options{}, errors.Join(violations...)
 	}
 	return o.complete(), nil
@@ -173,13 +177,22 @@ func (o Options) conflicts(values map[string]given) []error {
 		found = append(found, Violation{values[name].path, values[name].value, rule, remedy})
 	}
 	var sources []string
-	for _, name := range []string{"history_server", "emr_cluster_arn", "logs"} {
-		if values[name].value != "" {
+	for _, name := range []string{"history_server", "emr_cluster_arn", "logs", "databricks"} {
+		if values[name].value != "" && (name != "databricks" || o.Databricks) {
 			sources = append(sources, name)
 		}
 	}
 	if n := len(sources); n > 1 {
 		report(sources[n-1], "cannot be combined with "+strings.Join(sources[:n-1], " and "), "give one source")
+	}
+	if o.Databricks {
+		for name, isSet := range map[string]bool{"cluster_states": len(o.States) > 0, "cluster_tags": len(o.Tags) > 0} {
+			if isSet {
+				report(name, "cannot be combined with databricks: it selects EMR clusters", "omit it")
+			}
+		}
+	} else if o.WorkspaceFile != "" {
+		report("databricks_file", "does nothing without databricks", "set databricks, or omit it")
 	}
 	if o.Environment == prod && o.S3OutputPath == "" {
 		found = append(found, Violation{"s3_output_path", "", "must be set in environment prod", "set it to s3://bucket/prefix/"})

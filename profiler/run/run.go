@@ -23,6 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/workspace"
 )
 
 // Exit codes of a run.
@@ -58,7 +59,7 @@ func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (
 	err = locked(ctx, kept, at, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
 		postponed, ignored := 0, eventlog.Ignored{}
 		from, err := openSource(ctx, at.config, o, at, watch{
-			listed: listing(progress), postponed: func(clusters int) { postponed = clusters },
+			listed: listing(progress, o), postponed: func(clusters int) { postponed = clusters },
 			ignored: func(files eventlog.Ignored) { ignored = files },
 		})
 		if err != nil {
@@ -158,7 +159,7 @@ func locked(ctx context.Context, kept *lake.Lake, at Place, owner string, do fun
 // Only the ids of persistent UIs are then written where the tables are.
 func Source(ctx context.Context, config aws.Config, o Options) (source.Source, error) {
 	at := Place{config: config}
-	if o.Logs == "" && o.HistoryServer == "" {
+	if o.Logs == "" && o.HistoryServer == "" && !o.Databricks {
 		var err error
 		if _, at, err = open(ctx, config, o, lake.NewFolder); err != nil {
 			return nil, err
@@ -178,12 +179,15 @@ type watch struct {
 const listingInterval = 2 * time.Second
 
 // listing returns a function that prints how far a long discovery has come.
-func listing(progress Progress) func(clusters int) {
-	said := time.Now()
+func listing(progress Progress, o Options) func(clusters int) {
+	said, pace := time.Now(), " at EMR's request quota"
+	if o.Databricks {
+		pace = ""
+	}
 	return func(found int) {
 		if time.Since(said) >= listingInterval {
 			said = time.Now()
-			progress.Printf("listing clusters at EMR's request quota: %d so far", found)
+			progress.Printf("listing clusters%s: %d so far", pace, found)
 		}
 	}
 }
@@ -213,6 +217,15 @@ func openSource(ctx context.Context, config aws.Config, o Options, at Place, dur
 		return logs, nil
 	case o.HistoryServer != "":
 		return source.NewServer(o.HistoryServer, o.SourceName, behind)
+	case o.Databricks:
+		client, err := workspace.Open(workspace.Options{Host: o.Workspace.Host, Token: o.Workspace.Token, Timeout: o.Timeout})
+		if err != nil {
+			return nil, err
+		}
+		return source.NewDatabricks(ctx, source.DatabricksOptions{
+			Workspace: client, AWS: config, NameFilter: o.NameFilter, CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore,
+			Listed: during.listed,
+		}), nil
 	case config.Region == "":
 		return nil, errors.New("no AWS region: set aws_region, or AWS_REGION, or a profile with a region")
 	}

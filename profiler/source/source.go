@@ -1,6 +1,6 @@
 // Package source finds the clusters and applications whose history is read: through EMR's
-// API and its persistent and on-cluster UIs, at the URL of a history server, or in a
-// folder or bucket of event logs.
+// API and its persistent and on-cluster UIs, in the logs that the clusters of a Databricks workspace
+// deliver, at the URL of a history server, or in a folder or bucket of event logs.
 //
 // It reads only as much history as it takes to identify an application; package fold reads
 // the rest. It stores nothing but the ids of persistent UIs.
@@ -24,6 +24,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/profiler/workspace"
 )
 
 // Source finds clusters.
@@ -58,9 +59,10 @@ type Listed struct {
 	// are known are not read again. Open uses it; Discover leaves it empty.
 	Earlier []tables.Step
 
-	arn   string
-	logs  []Application // applications with event logs
-	notes []string
+	arn       string
+	workspace *workspace.Cluster // of Databricks
+	logs      []Application      // applications with event logs
+	notes     []string
 }
 
 // Cluster is an opened cluster.

@@ -19,8 +19,8 @@ func historyDocument() document {
 func historyOverview() []row {
 	return []row{
 		{
-			"A script analyses the performance of EMR and Databricks clusters by Spark's history server.", open, "It does EMR's. " + noDiscovery,
-			at{historyGuide, clustersOfEMR, databricksLog},
+			"A script analyses the performance of EMR and Databricks clusters by Spark's history server.", done, deliveredOnly,
+			at{historyGuide, clustersOfEMR, workspaceClusters, databricksLog},
 		},
 		{"It discovers clusters, or takes an ARN.", done, "", at{fromEMR, discovery, "profiler/source TestClusterARNs"}},
 		{
@@ -42,7 +42,10 @@ func historyOverview() []row {
 
 func historyFeatures() []row {
 	return []row{
-		{"Discovers EMR or Databricks clusters and reads history data.", open, "EMR's are found. " + noDiscovery, at{fromEMR, databricksLog}},
+		{
+			"Discovers EMR or Databricks clusters and reads history data.", done, deliveredOnly,
+			at{fromEMR, fromDatabricks, workspaceClusters, databricksLog},
+		},
 		{"Processes metrics of applications, jobs, stages and SQL.", done, "", at{"docs/reference/tables.md#tables", twoRoads}},
 		{
 			"Produces Spark DataFrames, with S3 as an option.", corrected,

@@ -22,7 +22,11 @@ const (
 	toolQuestions = "profiler/tools TestQuestionsOfTheGuide"
 	askGuide      = "docs/guides/ask-an-llm.md"
 
-	noDiscovery = "Databricks' delivered event logs are read without secrets. Missing: discovery of its clusters, which would need them."
+	workspaceClusters = "profiler/run TestWorkspace"
+	workspaceSecrets  = "profiler/run TestVariablesOfAWorkspace"
+	fromDatabricks    = "docs/guides/history.md#from-databricks"
+
+	deliveredOnly = "A workspace's clusters are found, and the event logs that they deliver are read; their UI is not."
 )
 
 // profilerDocument answers what is wanted of the profiler of Spark's history with tools for
@@ -47,8 +51,8 @@ func profilerDocument() document {
 func profilerFeatures() []row {
 	return []row{
 		{
-			"Finds EMR or Databricks clusters and reads their Spark history.", open, "EMR's are found. " + noDiscovery,
-			at{fromEMR, clustersOfEMR, databricksLog},
+			"Finds EMR or Databricks clusters and reads their Spark history.", done, deliveredOnly,
+			at{fromEMR, clustersOfEMR, fromDatabricks, workspaceClusters, databricksLog},
 		},
 		{"Extracts metrics of applications, jobs, stages and SQL queries.", done, "", at{"docs/reference/tables.md#tables", twoRoads}},
 		{
@@ -154,11 +158,15 @@ func profilerTables() []row {
 			"A run prints its minimum time; later ones read only what is new.",
 			at{fromEMR, "profiler/source TestEstimateIsAccurate", "profiler/run TestRequestsForCompleteApplications"},
 		},
-		{"Create secrets for Databricks' history, with the help of shsutils.", open, noDiscovery, at{databricksLog}},
 		{
-			"Run databricks_spark_profiler or emr_spark_profiler.", open,
-			"`observatory profile run` reads EMR, a history server, or logs. Missing: Databricks' clusters themselves.",
-			at{historyGuide, clustersOfEMR},
+			"Create secrets for Databricks' history, with the help of shsutils.", corrected,
+			"Two, the workspace's URL and a token, in the environment or a file of the owner's. No cookie is scraped from a browser.",
+			at{fromDatabricks, workspaceSecrets},
+		},
+		{
+			"Run databricks_spark_profiler or emr_spark_profiler.", corrected,
+			"One command, `observatory profile run`, reads EMR, a workspace of Databricks, a history server, or logs.",
+			at{historyGuide, clustersOfEMR, workspaceClusters},
 		},
 		{
 			"Run efficiency_analysis.", corrected,
@@ -169,7 +177,7 @@ func profilerTables() []row {
 			"Run emr_photon_analysis to see which jobs gain from Photon.", corrected, "It is no further step: each run writes the table.",
 			at{"docs/reference/tables.md#photonanalysis", "profiler/fold TestPhotonPlans"},
 		},
-		{"Picture of shsutils.", open, "Missing: Databricks' secrets, as above.", nil},
+		{"Picture of shsutils.", refused, "It takes a cookie out of a browser; a token and delivered logs need none.", at{fromDatabricks}},
 		{"Table applications.", done, "", at{"docs/reference/tables.md#applications", twoRoads}},
 		{"Table cluster_summaries.", done, "", at{"docs/reference/tables.md#cluster_summaries", clustersOfEMR}},
 		{"Table executors.", done, "", at{"docs/reference/tables.md#executors", "profiler/fold TestExecutors"}},
@@ -237,7 +245,10 @@ func profilerDatabricks() []row {
 // databricksSecrets answers what both documents say about secrets.
 func databricksSecrets() []row {
 	return []row{
-		{"Create a secret for a Databricks token, and for the workspace's URL.", open, noDiscovery, at{historyGuide, databricksLog}},
+		{
+			"Create a secret for a Databricks token, and for the workspace's URL.", done,
+			"In the environment or a file that only its owner may read; never a flag.", at{fromDatabricks, workspaceSecrets, workspaceClusters},
+		},
 		{
 			"Create a secret for the data plane's URL, found in a job's Spark UI.", open,
 			"Missing: Databricks' history server. Delivered logs need no URL.",

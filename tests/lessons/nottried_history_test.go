@@ -24,6 +24,11 @@ func historyNotTried() []notTried {
 			"`aws emr describe-cluster --cluster-id CLUSTER --query Cluster.Status` an hour after a job: " +
 				"terminated by the auto-termination policy",
 		}, {
+			"A workspace lists its clusters by pages, throttles, and delivers event logs to volumes and S3.", "No Databricks workspace.",
+			"Databricks' own Python SDK reads the fake workspace as the profiler does; the layout of delivered logs is that of published ones.",
+			[]string{"profiler/workspace TestSDKReadsTheWorkspace", "profiler/run TestWorkspace"},
+			"`observatory profile run --databricks --output history`, with DATABRICKS_HOST and DATABRICKS_TOKEN in the environment",
+		}, {
 			"EMR names a step's YARN applications in AdditionalInfo.", "EMR does not say how it knows them.",
 			"The local cloud takes them from the lines of the step's log about submissions.",
 			[]string{"localcloud/emr TestLifeOfACluster"},
