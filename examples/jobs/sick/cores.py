@@ -22,7 +22,7 @@ def rank(spark: SparkSession, output: str, rows: int) -> None:
     spark.range(1).select(F.inline(scores)).write.mode("overwrite").parquet(output)
 
 
-def main(output: str, rounds: int = 1, rows: int = 300_000) -> None:
+def main(output: str, rounds: int = 1, rows: int = 500_000) -> None:
     spark = SparkSession.builder.getOrCreate()
     for _ in range(rounds):
         rank(spark, output, rows)
