@@ -63,9 +63,7 @@ func (d *Databricks) Discover(ctx context.Context) ([]Listed, error) {
 			found = append(found, listed)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Listed) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID.ClusterID, b.ID.ClusterID))
-	})
+	slices.SortStableFunc(found, newestCluster)
 	return found, nil
 }
 
@@ -155,7 +153,7 @@ func (d *Databricks) delivered(c workspace.Cluster) (files fs.FS, destination st
 		}
 		return d.o.Workspace.Files(d.ctx), name, nil
 	case to.S3 != nil:
-		bucket, _, ok := s3files.Split(strings.TrimRight(to.S3.Destination, "/") + "/" + c.ID)
+		bucket, key, ok := s3files.Split(strings.TrimRight(to.S3.Destination, "/") + "/" + c.ID) // which takes no bucket alone
 		if !ok {
 			return nil, "", &Obstacle{Reason: fmt.Sprintf("its logs go to %q, which is no bucket", to.S3.Destination), Remedy: remedy}
 		}
@@ -165,8 +163,7 @@ func (d *Databricks) delivered(c workspace.Cluster) (files fs.FS, destination st
 				Reason: "its logs go to the bucket " + bucket + ", whose region is unknown", Remedy: "set aws_region", Passing: true,
 			}
 		}
-		_, key, _ := strings.Cut(strings.Trim(strings.TrimPrefix(to.S3.Destination, "s3://"), "/"), "/")
-		return s3files.New(d.ctx, config, bucket), cmp.Or(key, "."), nil
+		return s3files.New(d.ctx, config, bucket), path.Dir(key), nil
 	case to.DBFS != nil:
 		return nil, "", &Obstacle{
 			Reason: "it delivers its logs to DBFS (" + shown(to.DBFS.Destination) + "), whose files every user of the workspace may read and change",

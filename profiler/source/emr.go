@@ -122,10 +122,13 @@ func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
 			e.o.Listed(len(found))
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Listed) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID.ClusterID, b.ID.ClusterID))
-	})
+	slices.SortStableFunc(found, newestCluster)
 	return e.tagged(ctx, found)
+}
+
+// newestCluster orders clusters: the one that was created last comes first.
+func newestCluster(a, b Listed) int {
+	return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID.ClusterID, b.ID.ClusterID))
 }
 
 // one returns the single cluster that the options name.

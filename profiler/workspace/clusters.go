@@ -2,10 +2,7 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -64,36 +61,24 @@ func (m Millis) Time() time.Time {
 // clusterPage is how many clusters are asked for at a time; the API takes 100 at most.
 const clusterPage = 100
 
-// maxPages ends a listing whose tokens never do.
-const maxPages = 10_000
-
-var errEndless = errors.New("the pages do not end")
-
 // Clusters lists the workspace's clusters: those that run, those that are pinned, and all that were
 // terminated within 30 days. page, which may be nil, is told after each page but the last how many
-// there are so far. A page may be empty, and others follow.
+// there are so far.
 func (c *Client) Clusters(ctx context.Context, page func(clusters int)) ([]Cluster, error) {
+	type answer struct {
+		Clusters []Cluster `json:"clusters"`
+		Next     string    `json:"next_page_token"`
+	}
 	var found []Cluster
-	query := url.Values{"page_size": {strconv.Itoa(clusterPage)}}
-	for range maxPages {
-		var answer struct {
-			Clusters []Cluster `json:"clusters"`
-			Next     string    `json:"next_page_token"`
-		}
-		if err := c.read(ctx, "/api/2.1/clusters/list", query, &answer); err != nil {
-			return nil, fmt.Errorf("list the clusters: %w", err)
-		}
-		found = append(found, answer.Clusters...)
-		if answer.Next == "" {
-			return found, nil
-		}
-		if answer.Next == query.Get("page_token") {
-			break
-		}
-		if page != nil {
+	err := pages(ctx, c, "/api/2.1/clusters/list", clusterPage, func(a answer) (next string) {
+		found = append(found, a.Clusters...)
+		if page != nil && a.Next != "" {
 			page(len(found))
 		}
-		query.Set("page_token", answer.Next)
+		return a.Next
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the clusters: %w", err)
 	}
-	return nil, fmt.Errorf("list the clusters of %s: %w", c.base.Host, errEndless)
+	return found, nil
 }

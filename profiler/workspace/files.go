@@ -7,10 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/eventlog/remotefile"
@@ -90,22 +88,18 @@ const filePage = 1000
 
 // ReadDir lists a folder.
 func (f *Files) ReadDir(name string) ([]fs.DirEntry, error) {
+	type answer struct {
+		Contents []struct {
+			Name     string `json:"name"`
+			Folder   bool   `json:"is_directory"`
+			Bytes    int64  `json:"file_size"`
+			Modified Millis `json:"last_modified"`
+		} `json:"contents"`
+		Next string `json:"next_page_token"`
+	}
 	var entries []fs.DirEntry
-	query := url.Values{"page_size": {strconv.Itoa(filePage)}}
-	for range maxPages {
-		var answer struct {
-			Contents []struct {
-				Name     string `json:"name"`
-				Folder   bool   `json:"is_directory"`
-				Bytes    int64  `json:"file_size"`
-				Modified Millis `json:"last_modified"`
-			} `json:"contents"`
-			Next string `json:"next_page_token"`
-		}
-		if err := f.client.read(f.ctx, "/api/2.0/fs/directories/"+name, query, &answer); err != nil {
-			return nil, known(err)
-		}
-		for _, found := range answer.Contents {
+	err := pages(f.ctx, f.client, "/api/2.0/fs/directories/"+name, filePage, func(a answer) (next string) {
+		for _, found := range a.Contents {
 			if !fs.ValidPath(found.Name) || strings.Contains(found.Name, "/") {
 				continue // no name of a file, and no way out of the folder
 			}
@@ -113,14 +107,11 @@ func (f *Files) ReadDir(name string) ([]fs.DirEntry, error) {
 				Base: found.Name, Bytes: found.Bytes, Time: found.Modified.Time(), Folder: found.Folder,
 			}))
 		}
-		if answer.Next == "" {
-			slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-			return entries, nil
-		}
-		if answer.Next == query.Get("page_token") {
-			break
-		}
-		query.Set("page_token", answer.Next)
+		return a.Next
+	})
+	if err != nil {
+		return nil, known(err)
 	}
-	return nil, fmt.Errorf("list the folder /%s: %w", name, errEndless)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
 }

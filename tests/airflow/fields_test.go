@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,8 +108,8 @@ func TestFieldsOfStockOperators(t *testing.T) {
 				require.Equal(t, map[string]string{"spark.x": "{{ ti.task_id }}", platform.SparkAirflowTask: "mine"}, f.Shown)
 				require.Len(t, f.Tries, 2)
 				for i, tasks := range f.Tries {
-					requireJobs(t, tasks, string(rune('1'+i)), traced == "all")
-					requireSteps(t, tasks, string(rune('1'+i)), traced == "all")
+					requireJobs(t, tasks, strconv.Itoa(i+1), traced == "all")
+					requireSteps(t, tasks, strconv.Itoa(i+1), traced == "all")
 				}
 				first, second := f.Tries[0]["add"].Steps[0].HadoopJarStep.Args, f.Tries[1]["add"].Steps[0].HadoopJarStep.Args
 				if traced == "all" {
