@@ -186,10 +186,12 @@ func (o Options) conflicts(values map[string]given) []error {
 		report(sources[n-1], "cannot be combined with "+strings.Join(sources[:n-1], " and "), "give one source")
 	}
 	if o.Databricks {
-		for name, isSet := range map[string]bool{"cluster_states": len(o.States) > 0, "cluster_tags": len(o.Tags) > 0} {
-			if isSet {
-				report(name, "cannot be combined with databricks: it selects EMR clusters", "omit it")
-			}
+		const rule, remedy = "cannot be combined with databricks: it selects EMR clusters", "omit it"
+		if len(o.States) > 0 {
+			report("cluster_states", rule, remedy)
+		}
+		if len(o.Tags) > 0 {
+			report("cluster_tags", rule, remedy)
 		}
 	} else if o.WorkspaceFile != "" {
 		report("databricks_file", "does nothing without databricks", "set databricks, or omit it")

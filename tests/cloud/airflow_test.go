@@ -222,7 +222,8 @@ func startAirflow(t *testing.T, version string, env []string) airflow {
 	install := exec.CommandContext(t.Context(), a.python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site, plugin)
 	out, err := install.CombinedOutput()
 	require.NoError(t, err, string(out))
-	port := freePort(t)
+	host, port, err := net.SplitHostPort(testenv.Address(t))
+	require.NoError(t, err)
 	env = append(env, "AIRFLOW_HOME="+a.home, "PYTHONPATH="+site,
 		"PATH="+filepath.Dir(a.python)+":"+os.Getenv("PATH"), "AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__CORE__LOAD_EXAMPLES=False",
 		"AIRFLOW_CONN_AWS_DEFAULT=aws://", "AIRFLOW__TRACES__OTEL_ON=True",
@@ -230,8 +231,8 @@ func startAirflow(t *testing.T, version string, env []string) airflow {
 	command := []string{"scheduler"}
 	if version == "3" {
 		command = []string{"standalone"}
-		env = append(env, "AIRFLOW__API__HOST=127.0.0.1", "AIRFLOW__API__PORT="+port,
-			"AIRFLOW__CORE__EXECUTION_API_SERVER_URL=http://127.0.0.1:"+port+"/execution/",
+		env = append(env, "AIRFLOW__API__HOST="+host, "AIRFLOW__API__PORT="+port,
+			"AIRFLOW__CORE__EXECUTION_API_SERVER_URL=http://"+net.JoinHostPort(host, port)+"/execution/",
 			"OTEL_TRACES_EXPORTER=otlp_proto_http", "OTEL_EXPORTER_OTLP_ENDPOINT="+exported.URL)
 	} else {
 		migrate := exec.CommandContext(t.Context(), a.python, "-m", "airflow", "db", "migrate")
@@ -282,15 +283,4 @@ func (a airflow) ends(t *testing.T) (state string) {
 	}, 2*testenv.Cloud, 2*time.Second, "the DAG's run ends")
 	t.Log(seen)
 	return state
-}
-
-// freePort returns a port that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return port
 }
