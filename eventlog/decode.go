@@ -19,6 +19,8 @@ import (
 const (
 	coreEvents = "org.apache.spark.scheduler."
 	sqlEvents  = "org.apache.spark.sql.execution.ui."
+
+	connectEvents = "org.apache.spark.sql.connect.service.SparkListenerConnect"
 )
 
 // errLine is of a line that is no JSON object, or not a whole one.
@@ -128,6 +130,13 @@ var kinds = sync.OnceValue(func() map[string]*eventKind {
 		kindOf[SQLPlan](s, sqlEvents+"SparkListenerSQLAdaptiveExecutionUpdate"),
 		kindOf[driverAccumulators](s, sqlEvents+"SparkListenerDriverAccumUpdates"),
 		kindOf[SQLEnd](s, sqlEvents+"SparkListenerSQLExecutionEnd"),
+		kindOf[SessionStarted](s, connectEvents+"SessionStarted"),
+		kindOf[SessionClosed](s, connectEvents+"SessionClosed"),
+		kindOf[OperationStarted](s, connectEvents+"OperationStarted"),
+		kindOf[operationEnded](s, connectEvents+"OperationFinished"),
+		kindOf[operationEnded](s, connectEvents+"OperationClosed"),
+		kindOf[operationEnded](s, connectEvents+"OperationFailed"),
+		kindOf[operationCanceled](s, connectEvents+"OperationCanceled"),
 	} {
 		all[k.name] = k
 	}

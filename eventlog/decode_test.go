@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // eventOf decodes a line, whose event is kept: nothing else is read after it.
@@ -26,6 +27,7 @@ func eventOf(t *testing.T, line string) eventlog.Event {
 // Lines as JsonProtocol of Spark 2.4 to 4.0 writes them.
 func TestEventsOfAllKinds(t *testing.T) {
 	const sql, core = "org.apache.spark.sql.execution.ui.", "org.apache.spark.scheduler."
+	const connect = "org.apache.spark.sql.connect.service.SparkListenerConnect"
 	for _, c := range []struct {
 		line string
 		want eventlog.Event
@@ -154,13 +156,49 @@ func TestEventsOfAllKinds(t *testing.T) {
 				`"sparkPlanInfo":{"nodeName":"Sort","simpleString":"Sort [a]","children":[{"nodeName":"Scan","simpleString":"",` +
 				`"children":[],"metadata":{"Format":"csv"},` +
 				`"metrics":[]}],"metadata":{},"metrics":[{"name":"sort time","accumulatorId":0,"metricType":"timing"}]},"time":9,` +
-				`"modifiedConfigs":{"a":"b"},"jobTags":["c"]}`,
+				`"modifiedConfigs":{"a":"b","` + platform.SparkTraceparent + `":"p","` + platform.SparkAirflowDAG + `":"g","` +
+				platform.SparkAirflowTask + `":"t","` + platform.SparkAirflowRun + `":"r","` + platform.SparkAirflowTry + `":"2"},"jobTags":["c"]}`,
 			&eventlog.SQLStart{
 				ID: 7, Time: 9, Root: new(int64(0)), Description: "d", PlanLength: 3, Plan: eventlog.PlanNode{
 					Name: "Sort", Text: "Sort [a]", Children: []eventlog.PlanNode{{Name: "Scan"}},
 					Metrics: []eventlog.PlanMetric{{Name: "sort time", Type: "timing"}},
 				},
+				Modified: eventlog.JobProperties{SessionParent: "p", AirflowDAG: "g", AirflowTask: "t", AirflowRun: "r", AirflowTry: "2"},
+				Tags:     []string{"c"},
 			},
+		},
+		{
+			`{"Event":"` + connect + `SessionStarted","sessionId":"s","userId":"u","eventTime":7,"extraTags":{}}`,
+			&eventlog.SessionStarted{ID: "s", User: "u", Time: 7},
+		},
+		{
+			`{"Event":"` + connect + `SessionClosed","sessionId":"s","userId":"u","eventTime":7,"extraTags":{}}`,
+			&eventlog.SessionClosed{ID: "s", Time: 7},
+		},
+		{
+			`{"Event":"` + connect + `OperationStarted","jobTag":"j","operationId":"o","eventTime":7,"sessionId":"s","userId":"u",` +
+				`"userName":"n","statementText":"x","sparkSessionTags":["t"],"extraTags":{}}`,
+			&eventlog.OperationStarted{Tag: "j", User: "u", Time: 7, Statement: "x", Tags: []string{"t"}},
+		},
+		{
+			`{"Event":"` + connect + `OperationAnalyzed","jobTag":"j","operationId":"o","eventTime":7,"extraTags":{}}`,
+			nil,
+		},
+		{
+			`{"Event":"` + connect + `OperationFinished","jobTag":"j","operationId":"o","eventTime":7,"producedRowCount":5,"extraTags":{}}`,
+			&eventlog.OperationEnded{Tag: "j", Time: 7},
+		},
+		{
+			`{"Event":"` + connect + `OperationClosed","jobTag":"j","operationId":"o","eventTime":7,"extraTags":{}}`,
+			&eventlog.OperationEnded{Tag: "j", Time: 7},
+		},
+		{
+			`{"Event":"` + connect + `OperationFailed","jobTag":"j","operationId":"o","eventTime":7,"errorMessage":"e","extraTags":{}}`,
+			&eventlog.OperationEnded{Tag: "j", Time: 7, Failure: "e"},
+		},
+		{
+			`{"Event":"` + connect + `OperationCanceled","jobTag":"j","operationId":"o","eventTime":7,"extraTags":{}}`,
+			&eventlog.OperationEnded{Tag: "j", Time: 7, Failure: "canceled"},
 		},
 		{
 			`{"Event":"` + sql + `SparkListenerSQLAdaptiveExecutionUpdate","executionId":7,"physicalPlanDescription":"ab",` +

@@ -215,4 +215,8 @@ func (*SQLStart) isEvent()             {}
 func (*SQLPlan) isEvent()              {}
 func (*DriverAccumulators) isEvent()   {}
 func (*SQLEnd) isEvent()               {}
+func (*OperationStarted) isEvent()     {}
+func (*OperationEnded) isEvent()       {}
+func (*SessionStarted) isEvent()       {}
+func (*SessionClosed) isEvent()        {}
 func (*Lost) isEvent()                 {}

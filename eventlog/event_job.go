@@ -25,15 +25,22 @@ func (j *JobStart) event(*decoder) Event {
 
 // JobProperties are the local properties of a job that this project uses.
 type JobProperties struct {
-	Execution     *int64 `json:"spark.sql.execution.id" skim:"integer"`
-	Description   string `json:"spark.job.description"`
-	Group         string `json:"spark.jobGroup.id"`
-	CallSite      string `json:"callSite.short"`
-	Pool          string `json:"spark.scheduler.pool"`
-	Query         string `json:"sql.streaming.queryId"`
-	Batch         string `json:"streaming.sql.batchId"`
-	ThreadParent  string `json:"traceparent"`
-	SessionParent string `json:"spark.observatory.traceparent"` // platform.SparkTraceparent; a test compares
+	Execution    *int64 `json:"spark.sql.execution.id" skim:"integer"`
+	Description  string `json:"spark.job.description"`
+	Group        string `json:"spark.jobGroup.id"`
+	CallSite     string `json:"callSite.short"`
+	Pool         string `json:"spark.scheduler.pool"`
+	Query        string `json:"sql.streaming.queryId"`
+	Batch        string `json:"streaming.sql.batchId"`
+	ThreadParent string `json:"traceparent"`
+	Tags         string `json:"spark.job.tags"`
+	// Names of package platform; a test compares.
+	SessionParent    string `json:"spark.observatory.traceparent"`
+	ConnectOperation string `json:"spark.observatory.connect.operation"`
+	AirflowDAG       string `json:"spark.observatory.airflow.dag_id"`
+	AirflowTask      string `json:"spark.observatory.airflow.task_id"`
+	AirflowRun       string `json:"spark.observatory.airflow.run_id"`
+	AirflowTry       string `json:"spark.observatory.airflow.try_number"`
 }
 
 // JobEnd is the end of a job.

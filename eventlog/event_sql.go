@@ -10,6 +10,9 @@ type SQLStart struct {
 	PlanLength  int64    `json:"physicalPlanDescription" skim:"length"` // characters of the physical plan's text, uncut
 	Plan        PlanNode `json:"sparkPlanInfo"`
 	Time        int64    `json:"time"`
+	// Modified is what the session is configured with, as far as it differs from the application.
+	Modified JobProperties `json:"modifiedConfigs"`
+	Tags     []string      `json:"jobTags"` // since Spark 3.5
 }
 
 func (j *SQLStart) event(d *decoder) Event {

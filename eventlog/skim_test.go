@@ -139,6 +139,9 @@ func normalize(v reflect.Value) {
 // wireOf returns what events of a name are decoded into.
 func wireOf(t testing.TB, name string) easyjson.Unmarshaler {
 	t.Helper()
+	if ofConnect, ok := strings.CutPrefix(name, connectEvents); ok {
+		name = "Connect" + ofConnect
+	}
 	switch strings.TrimPrefix(strings.TrimPrefix(name, sqlEvents), "SparkListener") {
 	case "TaskStart":
 		return &taskStart{}
@@ -180,6 +183,16 @@ func wireOf(t testing.TB, name string) easyjson.Unmarshaler {
 		return &driverAccumulators{}
 	case "SQLExecutionEnd":
 		return &SQLEnd{}
+	case "ConnectSessionStarted":
+		return &SessionStarted{}
+	case "ConnectSessionClosed":
+		return &SessionClosed{}
+	case "ConnectOperationStarted":
+		return &OperationStarted{}
+	case "ConnectOperationFinished", "ConnectOperationClosed", "ConnectOperationFailed":
+		return &operationEnded{}
+	case "ConnectOperationCanceled":
+		return &operationCanceled{}
 	}
 	return &ExecutorExcluded{}
 }

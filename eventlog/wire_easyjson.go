@@ -1408,7 +1408,142 @@ func easyjsonF4688553Encode1(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *jlexer.Lexer, out *jobEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *jlexer.Lexer, out *operationEnded) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "jobTag":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Tag = string(in.String())
+			}
+		case "eventTime":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		case "errorMessage":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Failure = string(in.String())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(out *jwriter.Writer, in operationEnded) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"jobTag\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.Tag))
+	}
+	{
+		const prefix string = ",\"eventTime\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
+	}
+	{
+		const prefix string = ",\"errorMessage\":"
+		out.RawString(prefix)
+		out.String(string(in.Failure))
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v operationEnded) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *operationEnded) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *jlexer.Lexer, out *operationCanceled) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "jobTag":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Tag = string(in.String())
+			}
+		case "eventTime":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *jwriter.Writer, in operationCanceled) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"jobTag\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.Tag))
+	}
+	{
+		const prefix string = ",\"eventTime\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v operationCanceled) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *operationCanceled) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *jlexer.Lexer, out *jobEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1446,7 +1581,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(out *jwriter.Writer, in jobEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *jwriter.Writer, in jobEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1470,12 +1605,12 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v jobEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *jobEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(l, v)
 }
 func easyjsonF4688553Decode2(in *jlexer.Lexer, out *struct {
 	Result    string `json:"Result"`
@@ -1580,7 +1715,7 @@ func easyjsonF4688553Encode3(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *jlexer.Lexer, out *executorUnexcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in *jlexer.Lexer, out *executorUnexcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1642,7 +1777,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *jwriter.Writer, in executorUnexcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out *jwriter.Writer, in executorUnexcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1680,14 +1815,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorUnexcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorUnexcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *jlexer.Lexer, out *executorMetricsUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *jlexer.Lexer, out *executorMetricsUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1744,7 +1879,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *jwriter.Writer, in executorMetricsUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(out *jwriter.Writer, in executorMetricsUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1774,14 +1909,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorMetricsUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorMetricsUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in *jlexer.Lexer, out *driverAccumulators) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in *jlexer.Lexer, out *driverAccumulators) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1859,7 +1994,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out *jwriter.Writer, in driverAccumulators) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out *jwriter.Writer, in driverAccumulators) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1900,14 +2035,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v driverAccumulators) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *driverAccumulators) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *jlexer.Lexer, out *StageSubmitted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *jlexer.Lexer, out *StageSubmitted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1922,9 +2057,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *j
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in, &out.Stage)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in, &out.Stage)
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -1935,33 +2070,33 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(out *jwriter.Writer, in StageSubmitted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out *jwriter.Writer, in StageSubmitted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out, in.Stage)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out, in.Stage)
 	}
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v StageSubmitted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *StageSubmitted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *jlexer.Lexer, out *JobProperties) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *jlexer.Lexer, out *JobProperties) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2031,11 +2166,47 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *j
 			} else {
 				out.ThreadParent = string(in.String())
 			}
+		case "spark.job.tags":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Tags = string(in.String())
+			}
 		case "spark.observatory.traceparent":
 			if in.IsNull() {
 				in.Skip()
 			} else {
 				out.SessionParent = string(in.String())
+			}
+		case "spark.observatory.connect.operation":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ConnectOperation = string(in.String())
+			}
+		case "spark.observatory.airflow.dag_id":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.AirflowDAG = string(in.String())
+			}
+		case "spark.observatory.airflow.task_id":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.AirflowTask = string(in.String())
+			}
+		case "spark.observatory.airflow.run_id":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.AirflowRun = string(in.String())
+			}
+		case "spark.observatory.airflow.try_number":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.AirflowTry = string(in.String())
 			}
 		default:
 			in.SkipRecursive()
@@ -2047,7 +2218,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out *jwriter.Writer, in JobProperties) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out *jwriter.Writer, in JobProperties) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2096,13 +2267,43 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out *
 		out.String(string(in.ThreadParent))
 	}
 	{
+		const prefix string = ",\"spark.job.tags\":"
+		out.RawString(prefix)
+		out.String(string(in.Tags))
+	}
+	{
 		const prefix string = ",\"spark.observatory.traceparent\":"
 		out.RawString(prefix)
 		out.String(string(in.SessionParent))
 	}
+	{
+		const prefix string = ",\"spark.observatory.connect.operation\":"
+		out.RawString(prefix)
+		out.String(string(in.ConnectOperation))
+	}
+	{
+		const prefix string = ",\"spark.observatory.airflow.dag_id\":"
+		out.RawString(prefix)
+		out.String(string(in.AirflowDAG))
+	}
+	{
+		const prefix string = ",\"spark.observatory.airflow.task_id\":"
+		out.RawString(prefix)
+		out.String(string(in.AirflowTask))
+	}
+	{
+		const prefix string = ",\"spark.observatory.airflow.run_id\":"
+		out.RawString(prefix)
+		out.String(string(in.AirflowRun))
+	}
+	{
+		const prefix string = ",\"spark.observatory.airflow.try_number\":"
+		out.RawString(prefix)
+		out.String(string(in.AirflowTry))
+	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in *jlexer.Lexer, out *Stage) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in *jlexer.Lexer, out *Stage) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2175,7 +2376,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in *j
 				}
 				for !in.IsDelim(']') {
 					var v10 Accumulable
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in, &v10)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in, &v10)
 					out.Accumulables = append(out.Accumulables, v10)
 					in.WantComma()
 				}
@@ -2205,7 +2406,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out *jwriter.Writer, in Stage) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out *jwriter.Writer, in Stage) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2255,7 +2456,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out *
 				if v11 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out, v12)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out, v12)
 			}
 			out.RawByte(']')
 		}
@@ -2271,7 +2472,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out *
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in *jlexer.Lexer, out *Accumulable) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *jlexer.Lexer, out *Accumulable) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2321,7 +2522,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out *jwriter.Writer, in Accumulable) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *jwriter.Writer, in Accumulable) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2346,7 +2547,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out *
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *jlexer.Lexer, out *StageExecutorMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(in *jlexer.Lexer, out *StageExecutorMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2390,7 +2591,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out *jwriter.Writer, in StageExecutorMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(out *jwriter.Writer, in StageExecutorMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2419,14 +2620,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v StageExecutorMetrics) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *StageExecutorMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *jlexer.Lexer, out *StageCompleted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *jlexer.Lexer, out *StageCompleted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2441,7 +2642,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *j
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in, &out.Stage)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in, &out.Stage)
 		default:
 			in.SkipRecursive()
 		}
@@ -2452,28 +2653,163 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *jwriter.Writer, in StageCompleted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out *jwriter.Writer, in StageCompleted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out, in.Stage)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out, in.Stage)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v StageCompleted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *StageCompleted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(in *jlexer.Lexer, out *SQLStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in *jlexer.Lexer, out *SessionStarted) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "sessionId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ID = string(in.String())
+			}
+		case "userId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.User = string(in.String())
+			}
+		case "eventTime":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out *jwriter.Writer, in SessionStarted) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"sessionId\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.ID))
+	}
+	{
+		const prefix string = ",\"userId\":"
+		out.RawString(prefix)
+		out.String(string(in.User))
+	}
+	{
+		const prefix string = ",\"eventTime\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v SessionStarted) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *SessionStarted) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(in *jlexer.Lexer, out *SessionClosed) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "sessionId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ID = string(in.String())
+			}
+		case "eventTime":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(out *jwriter.Writer, in SessionClosed) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"sessionId\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.ID))
+	}
+	{
+		const prefix string = ",\"eventTime\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v SessionClosed) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *SessionClosed) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(in *jlexer.Lexer, out *SQLStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2520,12 +2856,41 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(in *j
 				out.PlanLength = int64(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in, &out.Plan)
 		case "time":
 			if in.IsNull() {
 				in.Skip()
 			} else {
 				out.Time = int64(in.Int64())
+			}
+		case "modifiedConfigs":
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in, &out.Modified)
+		case "jobTags":
+			if in.IsNull() {
+				in.Skip()
+				out.Tags = nil
+			} else {
+				in.Delim('[')
+				if out.Tags == nil {
+					if !in.IsDelim(']') {
+						out.Tags = make([]string, 0, 4)
+					} else {
+						out.Tags = []string{}
+					}
+				} else {
+					out.Tags = (out.Tags)[:0]
+				}
+				for !in.IsDelim(']') {
+					var v13 string
+					if in.IsNull() {
+						in.Skip()
+					} else {
+						v13 = string(in.String())
+					}
+					out.Tags = append(out.Tags, v13)
+					in.WantComma()
+				}
+				in.Delim(']')
 			}
 		default:
 			in.SkipRecursive()
@@ -2537,7 +2902,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(out *jwriter.Writer, in SQLStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(out *jwriter.Writer, in SQLStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2568,26 +2933,47 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(out *
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out, in.Plan)
 	}
 	{
 		const prefix string = ",\"time\":"
 		out.RawString(prefix)
 		out.Int64(int64(in.Time))
 	}
+	{
+		const prefix string = ",\"modifiedConfigs\":"
+		out.RawString(prefix)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out, in.Modified)
+	}
+	{
+		const prefix string = ",\"jobTags\":"
+		out.RawString(prefix)
+		if in.Tags == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+			out.RawString("null")
+		} else {
+			out.RawByte('[')
+			for v14, v15 := range in.Tags {
+				if v14 > 0 {
+					out.RawByte(',')
+				}
+				out.String(string(v15))
+			}
+			out.RawByte(']')
+		}
+	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v SQLStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *SQLStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *jlexer.Lexer, out *PlanNode) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *jlexer.Lexer, out *PlanNode) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2629,9 +3015,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *j
 					out.Children = (out.Children)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v13 PlanNode
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in, &v13)
-					out.Children = append(out.Children, v13)
+					var v16 PlanNode
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in, &v16)
+					out.Children = append(out.Children, v16)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -2652,9 +3038,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *j
 					out.Metrics = (out.Metrics)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v14 PlanMetric
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in, &v14)
-					out.Metrics = append(out.Metrics, v14)
+					var v17 PlanMetric
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in, &v17)
+					out.Metrics = append(out.Metrics, v17)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -2669,7 +3055,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out *jwriter.Writer, in PlanNode) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out *jwriter.Writer, in PlanNode) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2690,11 +3076,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v15, v16 := range in.Children {
-				if v15 > 0 {
+			for v18, v19 := range in.Children {
+				if v18 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out, v16)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out, v19)
 			}
 			out.RawByte(']')
 		}
@@ -2706,18 +3092,18 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v17, v18 := range in.Metrics {
-				if v17 > 0 {
+			for v20, v21 := range in.Metrics {
+				if v20 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out, v18)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out, v21)
 			}
 			out.RawByte(']')
 		}
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in *jlexer.Lexer, out *PlanMetric) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *jlexer.Lexer, out *PlanMetric) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2759,7 +3145,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out *jwriter.Writer, in PlanMetric) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *jwriter.Writer, in PlanMetric) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2780,7 +3166,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out *
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(in *jlexer.Lexer, out *SQLPlan) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(in *jlexer.Lexer, out *SQLPlan) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2807,7 +3193,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(in *j
 				out.PlanLength = int64(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in, &out.Plan)
 		default:
 			in.SkipRecursive()
 		}
@@ -2818,7 +3204,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(out *jwriter.Writer, in SQLPlan) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(out *jwriter.Writer, in SQLPlan) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2835,21 +3221,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(out *
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out, in.Plan)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v SQLPlan) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *SQLPlan) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(in *jlexer.Lexer, out *SQLEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(in *jlexer.Lexer, out *SQLEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2891,7 +3277,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(out *jwriter.Writer, in SQLEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(out *jwriter.Writer, in SQLEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2915,14 +3301,141 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v SQLEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *SQLEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *jlexer.Lexer, out *LogStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *jlexer.Lexer, out *OperationStarted) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "jobTag":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Tag = string(in.String())
+			}
+		case "eventTime":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		case "userId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.User = string(in.String())
+			}
+		case "statementText":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Statement = string(in.String())
+			}
+		case "sparkSessionTags":
+			if in.IsNull() {
+				in.Skip()
+				out.Tags = nil
+			} else {
+				in.Delim('[')
+				if out.Tags == nil {
+					if !in.IsDelim(']') {
+						out.Tags = make([]string, 0, 4)
+					} else {
+						out.Tags = []string{}
+					}
+				} else {
+					out.Tags = (out.Tags)[:0]
+				}
+				for !in.IsDelim(']') {
+					var v22 string
+					if in.IsNull() {
+						in.Skip()
+					} else {
+						v22 = string(in.String())
+					}
+					out.Tags = append(out.Tags, v22)
+					in.WantComma()
+				}
+				in.Delim(']')
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(out *jwriter.Writer, in OperationStarted) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"jobTag\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.Tag))
+	}
+	{
+		const prefix string = ",\"eventTime\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
+	}
+	{
+		const prefix string = ",\"userId\":"
+		out.RawString(prefix)
+		out.String(string(in.User))
+	}
+	{
+		const prefix string = ",\"statementText\":"
+		out.RawString(prefix)
+		out.String(string(in.Statement))
+	}
+	{
+		const prefix string = ",\"sparkSessionTags\":"
+		out.RawString(prefix)
+		if in.Tags == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+			out.RawString("null")
+		} else {
+			out.RawByte('[')
+			for v23, v24 := range in.Tags {
+				if v23 > 0 {
+					out.RawByte(',')
+				}
+				out.String(string(v24))
+			}
+			out.RawByte(']')
+		}
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v OperationStarted) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *OperationStarted) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *jlexer.Lexer, out *LogStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2952,7 +3465,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out *jwriter.Writer, in LogStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *jwriter.Writer, in LogStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2966,14 +3479,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v LogStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *LogStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *jlexer.Lexer, out *JobStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *jlexer.Lexer, out *JobStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3015,9 +3528,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *j
 					out.Stages = (out.Stages)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v19 Stage
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in, &v19)
-					out.Stages = append(out.Stages, v19)
+					var v25 Stage
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in, &v25)
+					out.Stages = append(out.Stages, v25)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -3038,19 +3551,19 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *j
 					out.StageIDs = (out.StageIDs)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v20 int64
+					var v26 int64
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v20 = int64(in.Int64())
+						v26 = int64(in.Int64())
 					}
-					out.StageIDs = append(out.StageIDs, v20)
+					out.StageIDs = append(out.StageIDs, v26)
 					in.WantComma()
 				}
 				in.Delim(']')
 			}
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -3061,7 +3574,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *jwriter.Writer, in JobStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *jwriter.Writer, in JobStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3082,11 +3595,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v21, v22 := range in.Stages {
-				if v21 > 0 {
+			for v27, v28 := range in.Stages {
+				if v27 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out, v22)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out, v28)
 			}
 			out.RawByte(']')
 		}
@@ -3098,11 +3611,11 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v23, v24 := range in.StageIDs {
-				if v23 > 0 {
+			for v29, v30 := range in.StageIDs {
+				if v29 > 0 {
 					out.RawByte(',')
 				}
-				out.Int64(int64(v24))
+				out.Int64(int64(v30))
 			}
 			out.RawByte(']')
 		}
@@ -3110,21 +3623,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v JobStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *JobStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(in *jlexer.Lexer, out *ExecutorRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog34(in *jlexer.Lexer, out *ExecutorRemoved) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3166,7 +3679,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(out *jwriter.Writer, in ExecutorRemoved) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog34(out *jwriter.Writer, in ExecutorRemoved) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3190,14 +3703,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v ExecutorRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog34(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *ExecutorRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog34(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(in *jlexer.Lexer, out *ExecutorExcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(in *jlexer.Lexer, out *ExecutorExcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3259,7 +3772,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(out *jwriter.Writer, in ExecutorExcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(out *jwriter.Writer, in ExecutorExcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3297,14 +3810,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v ExecutorExcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *ExecutorExcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *jlexer.Lexer, out *ExecutorAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(in *jlexer.Lexer, out *ExecutorAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3331,7 +3844,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *j
 				out.ID = string(in.String())
 			}
 		case "Executor Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in, &out.ExecutorInfo)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog37(in, &out.ExecutorInfo)
 		default:
 			in.SkipRecursive()
 		}
@@ -3342,7 +3855,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(out *jwriter.Writer, in ExecutorAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(out *jwriter.Writer, in ExecutorAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3359,21 +3872,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(out *
 	{
 		const prefix string = ",\"Executor Info\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out, in.ExecutorInfo)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog37(out, in.ExecutorInfo)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v ExecutorAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *ExecutorAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *jlexer.Lexer, out *ExecutorInfo) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog37(in *jlexer.Lexer, out *ExecutorInfo) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3408,13 +3921,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v25 string
+					var v31 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v25 = string(in.String())
+						v31 = string(in.String())
 					}
-					(out.Logs)[key] = v25
+					(out.Logs)[key] = v31
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3443,7 +3956,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *jwriter.Writer, in ExecutorInfo) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog37(out *jwriter.Writer, in ExecutorInfo) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3464,16 +3977,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v26First := true
-			for v26Name, v26Value := range in.Logs {
-				if v26First {
-					v26First = false
+			v32First := true
+			for v32Name, v32Value := range in.Logs {
+				if v32First {
+					v32First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v26Name))
+				out.String(string(v32Name))
 				out.RawByte(':')
-				out.String(string(v26Value))
+				out.String(string(v32Value))
 			}
 			out.RawByte('}')
 		}
@@ -3489,7 +4002,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *jlexer.Lexer, out *EnvironmentUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog38(in *jlexer.Lexer, out *EnvironmentUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3512,13 +4025,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v27 string
+					var v33 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v27 = string(in.String())
+						v33 = string(in.String())
 					}
-					(out.JVM)[key] = v27
+					(out.JVM)[key] = v33
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3532,13 +4045,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v28 string
+					var v34 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v28 = string(in.String())
+						v34 = string(in.String())
 					}
-					(out.Spark)[key] = v28
+					(out.Spark)[key] = v34
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3552,13 +4065,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v29 string
+					var v35 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v29 = string(in.String())
+						v35 = string(in.String())
 					}
-					(out.Hadoop)[key] = v29
+					(out.Hadoop)[key] = v35
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3572,13 +4085,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v30 string
+					var v36 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v30 = string(in.String())
+						v36 = string(in.String())
 					}
-					(out.System)[key] = v30
+					(out.System)[key] = v36
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3592,13 +4105,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v31 string
+					var v37 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v31 = string(in.String())
+						v37 = string(in.String())
 					}
-					(out.Metrics)[key] = v31
+					(out.Metrics)[key] = v37
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3613,7 +4126,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *jwriter.Writer, in EnvironmentUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog38(out *jwriter.Writer, in EnvironmentUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3624,16 +4137,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v32First := true
-			for v32Name, v32Value := range in.JVM {
-				if v32First {
-					v32First = false
+			v38First := true
+			for v38Name, v38Value := range in.JVM {
+				if v38First {
+					v38First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v32Name))
+				out.String(string(v38Name))
 				out.RawByte(':')
-				out.String(string(v32Value))
+				out.String(string(v38Value))
 			}
 			out.RawByte('}')
 		}
@@ -3645,16 +4158,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v33First := true
-			for v33Name, v33Value := range in.Spark {
-				if v33First {
-					v33First = false
+			v39First := true
+			for v39Name, v39Value := range in.Spark {
+				if v39First {
+					v39First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v33Name))
+				out.String(string(v39Name))
 				out.RawByte(':')
-				out.String(string(v33Value))
+				out.String(string(v39Value))
 			}
 			out.RawByte('}')
 		}
@@ -3666,16 +4179,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v34First := true
-			for v34Name, v34Value := range in.Hadoop {
-				if v34First {
-					v34First = false
+			v40First := true
+			for v40Name, v40Value := range in.Hadoop {
+				if v40First {
+					v40First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v34Name))
+				out.String(string(v40Name))
 				out.RawByte(':')
-				out.String(string(v34Value))
+				out.String(string(v40Value))
 			}
 			out.RawByte('}')
 		}
@@ -3687,16 +4200,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v35First := true
-			for v35Name, v35Value := range in.System {
-				if v35First {
-					v35First = false
+			v41First := true
+			for v41Name, v41Value := range in.System {
+				if v41First {
+					v41First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v35Name))
+				out.String(string(v41Name))
 				out.RawByte(':')
-				out.String(string(v35Value))
+				out.String(string(v41Value))
 			}
 			out.RawByte('}')
 		}
@@ -3708,16 +4221,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v36First := true
-			for v36Name, v36Value := range in.Metrics {
-				if v36First {
-					v36First = false
+			v42First := true
+			for v42Name, v42Value := range in.Metrics {
+				if v42First {
+					v42First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v36Name))
+				out.String(string(v42Name))
 				out.RawByte(':')
-				out.String(string(v36Value))
+				out.String(string(v42Value))
 			}
 			out.RawByte('}')
 		}
@@ -3727,14 +4240,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v EnvironmentUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog38(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *EnvironmentUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog38(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog34(in *jlexer.Lexer, out *BlockManagerAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog39(in *jlexer.Lexer, out *BlockManagerAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3772,7 +4285,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog34(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog34(out *jwriter.Writer, in BlockManagerAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog39(out *jwriter.Writer, in BlockManagerAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3796,14 +4309,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog34(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v BlockManagerAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog34(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog39(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *BlockManagerAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog34(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog39(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(in *jlexer.Lexer, out *ApplicationStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog40(in *jlexer.Lexer, out *ApplicationStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3856,13 +4369,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(in *j
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v37 string
+					var v43 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v37 = string(in.String())
+						v43 = string(in.String())
 					}
-					(out.DriverLogs)[key] = v37
+					(out.DriverLogs)[key] = v43
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3877,7 +4390,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(out *jwriter.Writer, in ApplicationStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog40(out *jwriter.Writer, in ApplicationStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3913,16 +4426,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(out *
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v38First := true
-			for v38Name, v38Value := range in.DriverLogs {
-				if v38First {
-					v38First = false
+			v44First := true
+			for v44Name, v44Value := range in.DriverLogs {
+				if v44First {
+					v44First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v38Name))
+				out.String(string(v44Name))
 				out.RawByte(':')
-				out.String(string(v38Value))
+				out.String(string(v44Value))
 			}
 			out.RawByte('}')
 		}
@@ -3932,14 +4445,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v ApplicationStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog35(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog40(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *ApplicationStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog35(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog40(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(in *jlexer.Lexer, out *ApplicationEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog41(in *jlexer.Lexer, out *ApplicationEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3983,7 +4496,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(in *j
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(out *jwriter.Writer, in ApplicationEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog41(out *jwriter.Writer, in ApplicationEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4006,10 +4519,10 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(out *
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v ApplicationEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog36(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog41(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *ApplicationEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog36(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog41(l, v)
 }

@@ -7,6 +7,10 @@ import "strings"
 // spans can join the step's trace.
 const SparkTraceparent = "spark." + Name + ".traceparent"
 
+// SparkConnectOperation is the local property of jobs that an AnalyzePlan call of Spark
+// Connect runs: "<session>.<operation>". Spark tags those of its other calls.
+const SparkConnectOperation = "spark." + Name + ".connect.operation"
+
 // Further Spark properties of a job's traces.
 const (
 	// SparkSamplingRatio is the share of traces that are kept, 0 to 1. Without it a job
