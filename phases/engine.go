@@ -42,6 +42,8 @@ type Engine struct {
 	attempts   map[attempt]*stageAttempt
 	jobs       map[int64]*job
 	executions map[int64]*execution
+	operations map[string]*interval // of Spark Connect, by number
+	closed     map[string][]int64   // when sessions of Spark Connect were closed
 }
 
 type attempt struct{ stage, number int64 }
@@ -94,7 +96,7 @@ func NewEngine() *Engine {
 		first: never, driverBlock: never, firstExecutor: never, firstLaunch: never,
 		running: map[int64]running{}, early: map[int64]struct{}{},
 		executors: map[string]executor{}, excluded: map[excluded]*exclusion{}, stages: map[int64]*stage{}, attempts: map[attempt]*stageAttempt{},
-		jobs: map[int64]*job{}, executions: map[int64]*execution{},
+		jobs: map[int64]*job{}, executions: map[int64]*execution{}, operations: map[string]*interval{}, closed: map[string][]int64{},
 	}
 }
 
@@ -144,6 +146,17 @@ func (e *Engine) Add(event eventlog.Event) {
 	case *eventlog.SQLEnd:
 		e.see(v.Time)
 		e.execution(v.ID).to = v.Time
+	case *eventlog.OperationStarted:
+		e.see(v.Time)
+		e.operation(v.Tag, func(o *interval) { o.from = v.Time })
+	case *eventlog.OperationEnded: // the first of several counts
+		e.see(v.Time)
+		e.operation(v.Tag, func(o *interval) { o.to = min(o.to, v.Time) })
+	case *eventlog.SessionStarted:
+		e.see(v.Time)
+	case *eventlog.SessionClosed:
+		e.see(v.Time)
+		e.closed[v.ID] = append(e.closed[v.ID], v.Time)
 	}
 }
 
@@ -298,6 +311,13 @@ func (e *Engine) stage(id int64) *stage {
 
 func (e *Engine) job(id int64) *job {
 	return of(e.jobs, id, job{interval: interval{never, never}, highest: nobody, execution: noExecution})
+}
+
+// operation applies what is known of the operation of Spark Connect that a tag names.
+func (e *Engine) operation(tag string, apply func(*interval)) {
+	if number := platform.ParseConnectTags(tag, "").Number(); number != "" {
+		apply(of(e.operations, number, interval{never, never}))
+	}
 }
 
 func (e *Engine) execution(id int64) *execution {

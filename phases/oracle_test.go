@@ -99,6 +99,12 @@ func oracleOf(events []eventlog.Event) *oracle {
 			see(v.Time)
 		case *eventlog.SQLEnd:
 			see(v.Time)
+		case *eventlog.OperationStarted:
+			see(v.Time)
+		case *eventlog.OperationEnded:
+			see(v.Time)
+		case *eventlog.SessionClosed:
+			see(v.Time)
 		case *eventlog.StageSubmitted:
 			see(v.Submitted)
 		case *eventlog.StageCompleted:
@@ -312,5 +318,10 @@ func (o *oracle) idle(at int64) bool {
 		over, ended := pick(o, func(f *eventlog.SQLEnd) bool { return f.ID == e.ID })
 		return e.Time <= at && (!ended || at < over.Time)
 	})
-	return !job && !sql
+	_, operation := pick(o, func(e *eventlog.OperationStarted) bool {
+		_, ended := pick(o, func(f *eventlog.OperationEnded) bool { return f.Tag == e.Tag && f.Time <= at })
+		_, closed := pick(o, func(f *eventlog.SessionClosed) bool { return e.Time <= f.Time && f.Time <= at })
+		return e.Time <= at && !ended && !closed
+	})
+	return !job && !sql && !operation
 }

@@ -58,6 +58,7 @@ func randomEvents(random *rand.Rand) (events []eventlog.Event) {
 		}
 		add(0.9, &eventlog.SQLEnd{ID: id, Time: end})
 	}
+	randomOperations(random, at(start), add)
 	task := int64(0)
 	for id := range random.Int64N(4) {
 		from := at(start + 10)
@@ -146,4 +147,17 @@ func described(events []eventlog.Event) (text string) {
 		text += fmt.Sprintf("\n%T%s%v", e, fields, err)
 	}
 	return text
+}
+
+// randomOperations adds operations of Spark Connect, which may end several times.
+func randomOperations(random *rand.Rand, from int64, add func(float64, eventlog.Event)) {
+	for id := range random.Int64N(3) {
+		const session = "00000000-0000-4000-8000-000000000000"
+		tag := fmt.Sprintf("SparkConnect_OperationTag_User_u_Session_%s_Operation_%08d-0000-4000-8000-000000000000", session, id)
+		add(0.2, &eventlog.SessionClosed{ID: session, Time: from + random.Int64N(60)})
+		start := from + random.Int64N(30)
+		add(0.95, &eventlog.OperationStarted{Tag: tag, Time: start})
+		add(0.8, &eventlog.OperationEnded{Tag: tag, Time: start + random.Int64N(30)})
+		add(0.5, &eventlog.OperationEnded{Tag: tag, Time: start + 30 + random.Int64N(9)})
+	}
 }

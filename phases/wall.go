@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // wall classifies the instants of [begin, end).
@@ -133,8 +134,8 @@ func (w *wall) submit() (submit union) {
 	return submit
 }
 
-// idle returns the intervals in which a session server ran no job, SQL execution or stage
-// attempt; nil for other applications.
+// idle returns the intervals in which a session server ran no job, SQL execution, stage
+// attempt or operation of Spark Connect; nil for other applications.
 func (w *wall) idle() (idle union) {
 	if !w.session {
 		return nil
@@ -150,6 +151,16 @@ func (w *wall) idle() (idle union) {
 	}
 	for _, x := range w.executions {
 		busy.add(x.from, x.to)
+	}
+	for number, o := range w.operations {
+		session, _, _ := strings.Cut(number, ".")
+		to := o.to
+		for _, closed := range w.closed[session] { // the server ends them, and may not say so
+			if closed >= o.from {
+				to = min(to, closed)
+			}
+		}
+		busy.add(o.from, to)
 	}
 	for _, s := range w.attempts {
 		if s.submitted > 0 {

@@ -21,6 +21,8 @@ const (
 	SpanTask        SpanKind = "task"
 	SpanPhase       SpanKind = "phase"
 	SpanBatch       SpanKind = "batch"
+	SpanSession     SpanKind = "session"   // of Spark Connect
+	SpanOperation   SpanKind = "operation" // of a session
 )
 
 // TraceID returns the trace id of an application, or of an EMR step, that was started

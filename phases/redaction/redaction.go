@@ -172,12 +172,14 @@ var cutUserinfo = rule{regexp.MustCompile(`(\w://[^/\s:@"']*:)[^/\s@"']*[^/\s@"'
 // stack traces, which have none, and the pattern takes longer than all else about them.
 const cutUserinfoTrace = "://"
 
-// assigned is the one way of Spark's: in prose a name is followed by = or :, and then by
-// its value.
+// assigned are Spark's way, in which a name is followed by = or :, and then by its value; and
+// that of its SQL: OPTIONS (password 'x').
 func assigned(keys string) []rule {
-	return []rule{{
-		regexp.MustCompile(`([\w.\-]*(?:` + keys + `)[\w.\-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;)]+)`), `${1}` + Hidden,
-	}}
+	name := `([\w.\-]*(?:` + keys + `)[\w.\-]*["']?`
+	return []rule{
+		{regexp.MustCompile(name + `\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;)]+)`), `${1}` + Hidden},
+		{regexp.MustCompile(name + `\s+)("[^"]*"|'[^']*')`), `${1}` + Hidden},
+	}
 }
 
 // named are the ways in which a text says the name of a secret, and then the secret.

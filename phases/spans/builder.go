@@ -8,6 +8,7 @@ package spans
 import (
 	"cmp"
 	"path"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -21,6 +22,8 @@ type Builder struct {
 	properties  map[string]string
 	folder      string // the driver's working directory
 
+	sessions   map[string]*session
+	operations map[string]*phase[operation]
 	executions map[int64]*phase[execution]
 	jobs       map[int64]*phase[eventlog.JobProperties]
 	attempts   map[attempt]*phase[string] // the stage's name
@@ -45,12 +48,14 @@ type attempt struct{ stage, number int64 }
 type execution struct {
 	root        int64 // the execution that it is part of, or its own id
 	description string
+	session     eventlog.JobProperties // what its session is configured with, and its tags
 }
 
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
 	return &Builder{
-		properties: map[string]string{}, executions: map[int64]*phase[execution]{}, jobs: map[int64]*phase[eventlog.JobProperties]{},
+		properties: map[string]string{}, sessions: map[string]*session{}, operations: map[string]*phase[operation]{},
+		executions: map[int64]*phase[execution]{}, jobs: map[int64]*phase[eventlog.JobProperties]{},
 		attempts: map[attempt]*phase[string]{}, stageJob: map[int64]int64{}, tasks: map[attempt]*picked{},
 	}
 }
@@ -66,7 +71,8 @@ func (b *Builder) Add(event eventlog.Event) {
 		b.properties, b.folder = v.Spark, v.System["user.dir"]
 	case *eventlog.SQLStart:
 		x := of(b.executions, v.ID)
-		x.begin, x.from = execution{v.ID, v.Description}, v.Time
+		x.begin, x.from = execution{v.ID, v.Description, v.Modified}, v.Time
+		x.begin.session.Tags = strings.Join(v.Tags, ",")
 		if v.Root != nil {
 			x.begin.root = *v.Root
 		}
@@ -84,6 +90,8 @@ func (b *Builder) Add(event eventlog.Event) {
 		b.stage(&v.Stage)
 	case *eventlog.TaskEnd:
 		b.task(v)
+	default:
+		b.connect(event)
 	}
 }
 
@@ -122,6 +130,9 @@ type place struct {
 	// foreign traces are not the application's: their topmost spans link to it.
 	foreign bool
 	batch   string // "query.batch" of a micro-batch, which is a trace of its own
+	// operation is the number of the operation of Spark Connect that it is part of, and session
+	// the one whose trace it is.
+	operation, session string
 }
 
 // applicationPlace finds the parent of the application: in its configuration, else the
@@ -140,20 +151,33 @@ func (b *Builder) applicationPlace() place {
 
 // jobPlace finds where a job belongs that is not part of a SQL execution.
 func (b *Builder) jobPlace(job eventlog.JobProperties, application place) place {
+	tags := platform.ParseConnectTags(job.Tags, job.ConnectOperation)
 	given, ok := placeIn(job.ThreadParent)
+	if !ok {
+		given, ok = placeIn(tags.Parent)
+	}
 	if !ok && job.SessionParent != b.properties[platform.SparkTraceparent] {
 		given, ok = placeIn(job.SessionParent)
 	}
-	if ok {
-		given.foreign = given.trace != application.trace
+	inBatch := job.Query != "" && job.Batch != ""
+	// The thread of a query that a client of Spark Connect has started keeps what the call had.
+	if ok && (!inBatch || tags.Session == "") {
+		given.foreign, given.operation = given.trace != application.trace, tags.Number()
 		return given
 	}
-	if job.Query != "" && job.Batch != "" {
+	if inBatch {
 		batch := job.Query + "." + job.Batch
 		return place{
 			trace:   platform.TraceID(b.application.ID, b.application.Attempt, string(platform.SpanBatch), batch),
 			parent:  b.id(platform.SpanBatch, batch),
 			foreign: true, batch: batch,
+		}
+	}
+	if tags.Session != "" {
+		return place{
+			trace:   platform.TraceID(b.application.ID, b.application.Attempt, string(platform.SpanSession), tags.Session),
+			parent:  b.id(platform.SpanSession, tags.Session),
+			foreign: true, operation: tags.Number(), session: tags.Session,
 		}
 	}
 	return place{trace: application.trace, parent: b.id(platform.SpanApplication, "0")}

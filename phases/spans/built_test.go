@@ -69,7 +69,7 @@ func requireTree(t *testing.T, s built) {
 		require.LessOrEqual(t, span.StartTimeUnixNano, span.EndTimeUnixNano, span.Name)
 	}
 	for _, span := range s.all {
-		if len(span.ParentSpanId) > 0 {
+		if len(span.ParentSpanId) > 0 && len(span.Links) == 0 { // a link: its parent is somebody else's
 			require.True(t, known[string(span.TraceId)+string(span.ParentSpanId)], span.Name)
 		}
 	}
@@ -132,3 +132,11 @@ func only[T any](t *testing.T, list []T) T {
 }
 
 func hexOf[T [8]byte | [16]byte](id T) string { return fmt.Sprintf("%x", id) }
+
+// texts are the values of a span's attributes that are texts.
+func texts(span *tracepb.Span) (all []string) {
+	for _, a := range span.Attributes {
+		all = append(all, a.Value.GetStringValue())
+	}
+	return all
+}

@@ -41,9 +41,8 @@ func (a *assembly) sqlOf(job int64) (int64, bool) {
 // end returns when something ended: what the log leaves open lasts to its end.
 func (a *assembly) end(to int64) int64 { return cmp.Or(to, a.result.End) }
 
-// sqlSpans makes the spans of root executions. An execution belongs where its first
-// job does.
-func (a *assembly) sqlSpans() {
+// firstJobs returns the properties of each root execution's first job.
+func (a *assembly) firstJobs() map[int64]eventlog.JobProperties {
 	first := map[int64]eventlog.JobProperties{}
 	for _, id := range slices.Sorted(maps.Keys(a.jobs)) {
 		root, inSQL := a.sqlOf(id)
@@ -51,19 +50,33 @@ func (a *assembly) sqlSpans() {
 			first[root] = a.jobs[id].begin
 		}
 	}
+	return first
+}
+
+// sqlSpans makes the spans of root executions. An execution belongs where its first
+// job does, else where its session's configuration and tags say.
+func (a *assembly) sqlSpans(first map[int64]eventlog.JobProperties) {
 	for _, id := range slices.Sorted(maps.Keys(a.executions)) {
 		x := a.executions[id]
 		if x.from == 0 || a.root(id) != id {
 			continue
 		}
-		in := a.jobPlace(first[id], a.place)
+		properties, hasJob := first[id]
+		if !hasJob {
+			properties = x.begin.session
+		}
+		in, kept := a.within(a.jobPlace(properties, a.place))
+		if !kept {
+			a.dropped++
+			continue
+		}
 		s := a.span(in, platform.SpanSQL, strconv.FormatInt(id, 10), "sql "+strconv.FormatInt(id, 10), x.from, a.end(x.to))
 		a.set(s, platform.AttributeExecutionID, id)
 		a.describe(s, x.begin.description)
 		a.fail(s, x.failure)
-		if in.batch == "" {
+		if in.batch == "" && in.operation == "" {
 			a.link(s, in)
-		} else if !a.batch(in, x.from, a.end(x.to), x.failure) {
+		} else if in.batch != "" && !a.batch(in, x.from, a.end(x.to), x.failure) {
 			continue
 		}
 		if a.take(in.trace, s) {
@@ -109,11 +122,18 @@ func (a *assembly) jobSpans() {
 		} else if in.batch != "" && !a.batch(in, j.from, a.end(j.to), j.failure) {
 			continue
 		}
+		if !inSQL {
+			var kept bool
+			if in, kept = a.within(in); !kept {
+				a.dropped++
+				continue
+			}
+		}
 		s := a.span(in, platform.SpanJob, strconv.FormatInt(id, 10), "job "+strconv.FormatInt(id, 10), j.from, a.end(j.to))
 		a.set(s, platform.AttributeJobID, id)
 		a.describe(s, j.begin.Description)
 		a.fail(s, j.failure)
-		if !inSQL && in.batch == "" {
+		if !inSQL && in.batch == "" && in.operation == "" {
 			a.link(s, in)
 		}
 		if a.take(in.trace, s) {

@@ -141,6 +141,52 @@ func TestEveryLogMakesOneTree(t *testing.T) {
 	})
 }
 
+// Operations of Spark Connect are in their caller's trace or in that of their session; a job
+// that keeps the tag of an operation stays below it.
+func TestSpansOfConnect(t *testing.T) {
+	s := spansOf(t, "connect")
+	sessions := s.find("session ")
+	require.Len(t, sessions, 2, "it is begun again")
+	session, again := sessions[0], sessions[1]
+	require.Equal(t, session.TraceId, again.TraceId)
+	require.EqualValues(t, (begin+70_000)*1_000_000, again.StartTimeUnixNano)
+	last := only(t, s.children(again))
+	require.EqualValues(t, (begin+75_000)*1_000_000, last.EndTimeUnixNano, "with its session")
+	require.Contains(t, texts(last), `SELECT 'ü\n' OPTIONS (password *********(redacted))`)
+	require.Empty(t, session.ParentSpanId)
+	require.Equal(t, s.trace.ID, hex.EncodeToString(session.Links[0].TraceId), "to the server")
+	require.Equal(t, map[string]string{
+		"spark.kind": "session", "spark.connect.session.id": "aaaaaaaa-0000-4000-8000-000000000001", "spark.connect.user": "ann",
+	}, attributes(session))
+	require.EqualValues(t, (begin+5_000)*1_000_000, session.StartTimeUnixNano)
+	require.EqualValues(t, (begin+60_000)*1_000_000, session.EndTimeUnixNano)
+
+	own := s.children(session)
+	require.Len(t, own, 2)
+	require.Contains(t, texts(own[0]), `CREATE VIEW v AS SELECT "x"`)
+	require.Equal(t, "sql 0", only(t, s.children(own[0])).Name)
+	require.Equal(t, map[string]string{
+		"spark.kind": "operation", "spark.connect.session.id": "aaaaaaaa-0000-4000-8000-000000000001", "spark.connect.user": "ann",
+		"spark.connect.operation.id": "00000002-1111-4111-8111-111111111111", "spark.description": "SELECT 1",
+		"airflow.dag_id": "nightly", "airflow.task_id": "load",
+	}, attributes(own[1]))
+	require.EqualValues(t, (begin+31_000)*1_000_000, own[1].EndTimeUnixNano, "finished, not closed")
+	below := s.children(own[1])
+	require.Len(t, below, 2)
+	require.Equal(t, []string{"sql 1", "job 2"}, []string{below[0].Name, below[1].Name})
+
+	failed, canceled := s.named(t, "operation 00000003"), s.named(t, "operation 00000004")
+	for span, want := range map[*tracepb.Span]string{failed: "c", canceled: "d"} {
+		require.Equal(t, strings.Repeat(want, 32), hex.EncodeToString(span.TraceId))
+		require.Equal(t, strings.Repeat(want, 16), hex.EncodeToString(span.ParentSpanId))
+		require.Len(t, span.Links, 1)
+	}
+	require.Equal(t, "[TABLE_OR_VIEW_NOT_FOUND] no such table", failed.Status.Message)
+	require.Equal(t, "canceled", canceled.Status.Message)
+	require.Equal(t, "job 1", only(t, s.children(canceled)).Name)
+	require.Empty(t, s.named(t, "job 1").Links, "its operation has one")
+}
+
 func TestParentOfTheApplication(t *testing.T) {
 	const given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	step := "s-0123456789ABCDEFGHIJ"

@@ -42,17 +42,19 @@ type Trace struct {
 // not.
 type assembly struct {
 	*Builder
-	result    phases.Result
-	redaction *redaction.Rules
-	place     place // of the application
-	used      map[[16]byte]*budget
-	driver    []*tracepb.Span
-	executors map[string][]*tracepb.Span
-	dropped   int
-	keptSQL   map[int64]place
-	keptJobs  map[int64]place
-	kept      map[attempt]place
-	batches   map[string]*tracepb.Span
+	result         phases.Result
+	redaction      *redaction.Rules
+	place          place // of the application
+	used           map[[16]byte]*budget
+	driver         []*tracepb.Span
+	executors      map[string][]*tracepb.Span
+	dropped        int
+	keptSessions   map[string]bool
+	keptOperations map[string]place
+	keptSQL        map[int64]place
+	keptJobs       map[int64]place
+	kept           map[attempt]place
+	batches        map[string]*tracepb.Span
 }
 
 // budget is what a trace has used.
@@ -64,12 +66,15 @@ func (b *Builder) Trace(result phases.Result, labels map[platform.Label]string) 
 	a := &assembly{
 		Builder: b, result: result, redaction: redaction.SparkRules(b.properties), place: b.applicationPlace(),
 		used: map[[16]byte]*budget{}, executors: map[string][]*tracepb.Span{}, dropped: b.lost,
+		keptSessions: map[string]bool{}, keptOperations: map[string]place{},
 		keptSQL: map[int64]place{}, keptJobs: map[int64]place{}, kept: map[attempt]place{}, batches: map[string]*tracepb.Span{},
 	}
 	root := a.applicationSpan()
 	a.take(a.place.trace, root)
 	a.phaseSpans()
-	a.sqlSpans()
+	first := a.firstJobs()
+	a.connectSpans(first)
+	a.sqlSpans(first)
 	a.jobSpans()
 	a.stageSpans()
 	a.taskSpans()
