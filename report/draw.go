@@ -108,6 +108,9 @@ func (a Application) spans() (all []Span) {
 	for _, e := range a.Executors {
 		all = append(all, e.Span)
 	}
+	for _, s := range a.Sessions {
+		all = append(all, s.Operations...)
+	}
 	return all
 }
 
@@ -154,6 +157,29 @@ func (a Application) rows(title string, spans []Span, class func(i int) string) 
 		d.Boxes = append(d.Boxes, b)
 	}
 	return d
+}
+
+// operations draws what the clients of a Spark Connect server asked for, session by session.
+func (a Application) operations() drawing {
+	var spans []Span
+	for _, session := range a.Sessions {
+		for _, operation := range session.Operations {
+			operation.Label = session.title() + ": " + operation.Label
+			spans = append(spans, operation)
+		}
+	}
+	return a.rows("Operations over time, by session", spans, func(i int) string {
+		if spans[i].Failed {
+			return "failed"
+		}
+		return "job"
+	})
+}
+
+// title is the session's user and what tells its id from others.
+func (s Session) title() string {
+	const digits = 8
+	return s.User + " " + s.ID[:min(len(s.ID), digits)]
 }
 
 // gantt draws jobs, and below them the stages in the order of their starts.

@@ -57,7 +57,9 @@ type Application struct {
 	// Spent is nil if it is unknown.
 	Spent *Spent `json:"spent,omitempty"`
 
-	Jobs      []Span     `json:"jobs"`      // in the order of their starts
+	Jobs []Span `json:"jobs"` // in the order of their starts
+	// Sessions are those of a Spark Connect server, in the order of their first operations.
+	Sessions  []Session  `json:"sessions,omitempty"`
 	Stages    []Stage    `json:"stages"`    // the most costly first
 	Executors []Executor `json:"executors"` // in the order of their starts
 	Runs      []Run      `json:"runs"`      // of the same name, the latest last, with this one
@@ -123,11 +125,19 @@ type Link struct {
 	URL   string `json:"url"`
 }
 
+// Session is what a client of a Spark Connect server did.
+type Session struct {
+	ID         string `json:"id"`
+	User       string `json:"user"`
+	Operations []Span `json:"operations"` // those among the longest of all sessions, in the order of their starts
+}
+
 // Omitted counts what is not in the lists, of which only the most costly are shown.
 type Omitted struct {
-	Jobs      int `json:"jobs,omitempty"`
-	Stages    int `json:"stages,omitempty"`
-	Executors int `json:"executors,omitempty"`
+	Jobs       int `json:"jobs,omitempty"`
+	Operations int `json:"operations,omitempty"`
+	Stages     int `json:"stages,omitempty"`
+	Executors  int `json:"executors,omitempty"`
 }
 
 // Phase is a part of the wall clock.

@@ -53,6 +53,9 @@ func (v view) PhaseBar() drawing { return v.phaseBar() }
 // Gantt is about jobs and stages.
 func (v view) Gantt() drawing { return v.gantt() }
 
+// Operations is about what clients of Spark Connect asked for.
+func (v view) Operations() drawing { return v.operations() }
+
 // Lives is about executors.
 func (v view) Lives() drawing { return v.lives() }
 

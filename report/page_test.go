@@ -35,7 +35,14 @@ func crowded() report.Application {
 		Clean: []string{"Spill to disk"}, NotChecked: []report.NotChecked{{Title: "Throttled by S3", Why: "the history has no requests"}},
 		Moments: minutes(), Every: time.Minute,
 		Links:   []report.Link{{Title: "all applications", URL: "/"}, {Title: "trace " + word, URL: "/trace"}},
-		Missing: []string{"sql: cut by retention"}, Omitted: report.Omitted{Jobs: 3, Stages: 9, Executors: 1},
+		Missing: []string{"sql: cut by retention"}, Omitted: report.Omitted{Jobs: 3, Operations: 5, Stages: 9, Executors: 1},
+		Sessions: []report.Session{
+			{ID: "0a1b2c3d-0000-4000-8000-00000000000a", User: "ann", Operations: []report.Span{
+				{Label: "SELECT 1", Start: began, End: began.Add(time.Minute)},
+				{Label: markup, Start: began.Add(2 * time.Minute), End: began.Add(3 * time.Minute), Failed: true},
+			}},
+			{ID: "s", User: word, Operations: []report.Span{{Label: "a plan with 2 jobs", Start: began.Add(time.Minute)}}},
+		},
 	}
 	for i := range 5 {
 		impact := time.Duration(60-i) * time.Second

@@ -59,8 +59,9 @@ type listener struct {
 	open            map[stageKey]*stage
 	running         map[int64]eventlog.Task // only for the table tasks
 	executions      map[int64]*execution
-	endedExecutions []*execution // by end; not yet written
-	waiting         int          // sum of their sizes
+	operations      map[string]*tables.Operation // of Spark Connect, by number: those that are open
+	endedExecutions []*execution                 // by end; not yet written
+	waiting         int                          // sum of their sizes
 	task            taskRow
 	scratch         []int64
 	spare           [][]sample // memory of stages that are done
@@ -74,7 +75,7 @@ func newListener(log *eventlog.Log, cluster tables.Cluster, o Options, sink tabl
 		profiles: map[int64]int64{}, taskCores: 1, executors: map[string]*executor{}, dead: map[string]*executor{},
 		namedExecutors: map[string]struct{}{}, jobs: map[int64]*job{}, stageGroups: map[int64]*stageGroup{},
 		open: map[stageKey]*stage{}, running: map[int64]eventlog.Task{}, executions: map[int64]*execution{},
-		seen: seen{attempts: newAttempts()},
+		operations: map[string]*tables.Operation{}, seen: seen{attempts: newAttempts()},
 	}
 	l.identify = l.setID
 	return l
@@ -95,7 +96,8 @@ func (l *listener) setID() {
 const maxHeld = 100_000
 
 // ErrTooMany is of a log of which more would have to be kept than maxHeld.
-var ErrTooMany = fmt.Errorf("the log has more than %d executors, or as many jobs, stages, tasks and executions without an end", maxHeld)
+var ErrTooMany = fmt.Errorf("the log has more than %d executors, or as many jobs, stages, tasks, executions and operations without "+
+	"an end", maxHeld)
 
 // handle processes an event.
 func (l *listener) handle(event eventlog.Event) error {
@@ -109,6 +111,7 @@ func (l *listener) handle(event eventlog.Event) error {
 	case *eventlog.TaskEnd:
 		return l.taskEnd(e)
 	case *eventlog.JobStart:
+		l.operationJob(e)
 		l.jobStart(e)
 	case *eventlog.JobEnd:
 		return l.jobEnd(e)
@@ -124,15 +127,25 @@ func (l *listener) handle(event eventlog.Event) error {
 		return l.sqlEnd(e)
 	case *eventlog.DriverAccumulators:
 		l.execution(e.Execution).record(e.Updates)
+	case *eventlog.OperationStarted:
+		l.operationStart(e)
+	case *eventlog.OperationEnded:
+		return l.operationEnd(e)
+	case *eventlog.SessionClosed:
+		return l.sessionEnd(e)
 	default:
 		l.handleOther(event)
 	}
 	return nil
 }
 
+// statementSize is what an open operation counts for: its statement has up to 8 KiB.
+const statementSize = 8
+
 // held is how many rows are kept in memory.
 func (l *listener) held() int {
-	return len(l.executors) + len(l.namedExecutors) + len(l.profiles) + len(l.jobs) + len(l.open) + len(l.running) + len(l.executions)
+	return len(l.executors) + len(l.namedExecutors) + len(l.profiles) + len(l.jobs) + len(l.open) + len(l.running) + len(l.executions) +
+		statementSize*len(l.operations)
 }
 
 // handleOther processes events about the application and its executors.
@@ -194,7 +207,7 @@ func (l *listener) environmentUpdate(e *eventlog.EnvironmentUpdate) {
 // close writes whatever is still open at the end of the log.
 func (l *listener) close() error {
 	for _, write := range []func() error{
-		l.closeStages, l.closeJobs, l.closeTasks, l.closeExecutions, l.closeExecutors, l.closeEnvironments, l.closePhases,
+		l.closeStages, l.closeJobs, l.closeTasks, l.closeExecutions, l.closeOperations, l.closeExecutors, l.closeEnvironments, l.closePhases,
 		l.closeApplication, l.closeCompleteness,
 	} {
 		if err := write(); err != nil {

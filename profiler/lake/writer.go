@@ -50,6 +50,7 @@ var writers = map[tables.Name]func(tables.Definition) tableWriter{
 	tables.Table((*tables.TaskSummary)(nil)):     newTyped[tables.TaskSummary],
 	tables.Table((*tables.SQL)(nil)):             newTyped[tables.SQL],
 	tables.Table((*tables.SQLNode)(nil)):         newTyped[tables.SQLNode],
+	tables.Table((*tables.Operation)(nil)):       newTyped[tables.Operation],
 	tables.Table((*tables.Executor)(nil)):        newTyped[tables.Executor],
 	tables.Table((*tables.Environment)(nil)):     newTyped[tables.Environment],
 	tables.Table((*tables.Phase)(nil)):           newTyped[tables.Phase],

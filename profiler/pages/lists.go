@@ -28,6 +28,51 @@ func (b *builder) jobs(ctx context.Context) error {
 	return err
 }
 
+// sessions lists the longest operations of a Spark Connect server by session. There may be
+// millions: no more are kept than are shown.
+func (b *builder) sessions(ctx context.Context) error {
+	var shown []tables.Operation
+	all := 0
+	err := each(ctx, b, func(row tables.Operation) {
+		all++
+		at, _ := slices.BinarySearchFunc(shown, row, func(x, y tables.Operation) int {
+			return cmp.Or(cmp.Compare(known(y.DurationMillis), known(x.DurationMillis)), -1) // of equals the first stay
+		})
+		if at < mostOperations {
+			shown = slices.Insert(shown[:min(len(shown), mostOperations-1)], at, row)
+		}
+	})
+	b.page.Omitted.Operations = all - len(shown)
+	slices.SortStableFunc(shown, func(x, y tables.Operation) int { return cmp.Compare(x.SubmissionTime, y.SubmissionTime) })
+	index := map[string]int{}
+	for _, row := range shown {
+		i, known := index[row.SessionID]
+		if !known {
+			i = len(b.page.Sessions)
+			index[row.SessionID] = i
+			b.page.Sessions = append(b.page.Sessions, report.Session{ID: row.SessionID, User: label(row.User)})
+		}
+		s := &b.page.Sessions[i]
+		s.Operations = append(s.Operations, report.Span{
+			Label: label(operationLabel(row)), Start: at(row.SubmissionTime), End: at(row.CompletionTime), Failed: row.ErrorMessage != nil,
+		})
+	}
+	return err
+}
+
+// operationLabel says what an operation was: its statement, else how many jobs it ran.
+func operationLabel(row tables.Operation) string {
+	switch {
+	case row.Statement != nil:
+		return *row.Statement
+	case len(row.JobIDs) == 1:
+		return fmt.Sprintf("a plan with job %d", row.JobIDs[0])
+	case len(row.JobIDs) > 1:
+		return fmt.Sprintf("a plan with %d jobs", len(row.JobIDs))
+	}
+	return "a plan or command without a job"
+}
+
 func (b *builder) stages(ctx context.Context) error {
 	var rows []tables.StageRow
 	run := int64(0)

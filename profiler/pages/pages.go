@@ -21,11 +21,12 @@ import (
 
 // How much the lists of a page have. Pages of more are neither read nor quick to draw.
 const (
-	mostJobs      = 30
-	mostStages    = 40
-	mostExecutors = 60
-	mostRuns      = 20
-	mostNamed     = 10 // applications that an error names
+	mostJobs       = 30
+	mostOperations = 40
+	mostStages     = 40
+	mostExecutors  = 60
+	mostRuns       = 20
+	mostNamed      = 10 // applications that an error names
 
 	runsWithin  = 30 * 24 * time.Hour // before the application's start
 	runsTimeout = 5 * time.Second     // large tables have very many applications
@@ -59,7 +60,9 @@ func Of(ctx context.Context, l *lake.Lake, id string) (report.Application, error
 		CoreHours: float64(known(row.CoreMillis)) / time.Hour.Seconds() / 1e3,
 	}}
 	b.page.Outcome, b.page.Failed = Outcome(row)
-	for _, add := range []func(context.Context) error{b.phases, b.findings, b.jobs, b.stages, b.executors, b.completeness, b.spent, b.runs} {
+	for _, add := range []func(context.Context) error{
+		b.phases, b.findings, b.jobs, b.sessions, b.stages, b.executors, b.completeness, b.spent, b.runs,
+	} {
 		if err := add(ctx); err != nil {
 			return report.Application{}, fmt.Errorf("make the page of application %s: %w", row.ApplicationID, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/judge"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/pages"
@@ -158,4 +159,31 @@ func TestApplicationsThatCannotBeShown(t *testing.T) {
 	page, err := pages.Of(t.Context(), kept, "application_1700000000000_0001")
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(page.Verdict(), "Ended after "), page.Verdict())
+}
+
+// The page of a Spark Connect server lists what its clients asked for, by session.
+func TestSessionsOfConnect(t *testing.T) {
+	const name = "connect.jsonl"
+	logs := t.TempDir()
+	content, err := os.ReadFile(filepath.Join("../../phases/testdata/logs", name))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(logs, name), content, 0o600))
+	page, err := pages.Of(t.Context(), lakeOf(t, logs), "")
+	require.NoError(t, err)
+	var got []string
+	for _, session := range page.Sessions {
+		for _, o := range session.Operations {
+			got = append(got, fmt.Sprintf("%s %s: %s, from %.0f for %.0f, failed %t", session.User, session.ID[:4], o.Label,
+				o.Start.Sub(page.Started).Seconds(), o.End.Sub(o.Start).Seconds(), o.Failed))
+		}
+	}
+	require.Equal(t, []string{
+		`ann aaaa: CREATE VIEW v AS SELECT "x", from 10 for 4, failed false`, "ann aaaa: SELECT 1, from 20 for 11, failed false",
+		`ann aaaa: SELECT 'ü\n' OPTIONS (password *********(redacted)), from 71 for 4, failed true`,
+		"bob_Session_x bbbb: a plan or command without a job, from 35 for 2, failed true",
+		"bob_Session_x bbbb: a plan with job 1, from 40 for 14, failed true",
+	}, got)
+	var html strings.Builder
+	require.NoError(t, report.Write(&html, page, platform.Project))
+	require.Contains(t, html.String(), "ann aaaaaaaa: SELECT 1")
 }

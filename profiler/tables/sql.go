@@ -18,6 +18,21 @@ type SQL struct {
 	PlanShape      *string `parquet:"plan_shape,optional" doc:"identifies the plan's operators and their order, without what adaptive execution decides and without digits in names"`
 }
 
+// Operation is a row of the table operations: what a client of a Spark Connect server asked for.
+type Operation struct {
+	Attempt
+	SessionID      string  `parquet:"session_id,dict" doc:"the client's session"`
+	OperationID    string  `parquet:"operation_id" doc:"operation, unique within the session"`
+	User           string  `parquet:"connect_user,dict" doc:"the session's user, as the client says"`
+	Statement      *string `parquet:"statement,optional" doc:"SQL statement, truncated; null of a data frame's plan"`
+	Status         string  `parquet:"status,dict" doc:"RUNNING, COMPLETED or FAILED; canceled ones have FAILED"`
+	ErrorMessage   *string `parquet:"error_message,optional" doc:"why it failed, truncated"`
+	SubmissionTime Millis  `parquet:"submission_time,optional,timestamp(millisecond)" doc:"start"`
+	CompletionTime Millis  `parquet:"completion_time,optional,timestamp(millisecond)" doc:"end"`
+	DurationMillis *int64  `parquet:"duration_ms,optional" doc:"milliseconds from start to end"`
+	JobIDs         []int64 `parquet:"job_ids,list" doc:"the jobs that it ran"`
+}
+
 // SQLNode is a row of the table sql_nodes: a metric of an operator in the final plan for
 // which Spark reported a value. An operator without such metrics has one row with an empty
 // metric.

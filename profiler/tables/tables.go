@@ -64,6 +64,8 @@ func All() []Definition {
 		define[TaskSummary]("Quantiles over the successful tasks of a stage's attempt.", OfAttempt, "stage_id", "stage_attempt_id"),
 		define[SQL]("SQL executions.", OfAttempt, "sql_id"),
 		define[SQLNode]("Metrics of the operators of SQL executions.", OfAttempt, "sql_id", "node_id", "metric"),
+		define[Operation]("What clients of Spark Connect servers asked for; since Spark 3.5, logs only.", OfAttempt,
+			"session_id", "operation_id"),
 		define[Executor]("Executors and drivers.", OfAttempt, "executor_id"),
 		define[Environment]("Properties of applications, with secrets masked.", OfAttempt, "section", "name"),
 		define[Phase]("Phases of the applications' wall-clock time.", OfAttempt, "phase"),
@@ -118,6 +120,7 @@ func (*Task) table() Name            { return "tasks" }
 func (*TaskSummary) table() Name     { return "task_summaries" }
 func (*SQL) table() Name             { return "sql" }
 func (*SQLNode) table() Name         { return "sql_nodes" }
+func (*Operation) table() Name       { return "operations" }
 func (*Executor) table() Name        { return "executors" }
 func (*Environment) table() Name     { return "environments" }
 func (*Phase) table() Name           { return "phases" }
