@@ -27,7 +27,7 @@ func TestLockHasEveryPartOfANode(t *testing.T) {
 			installed = append(installed, node.Installed{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256})
 		}
 		require.ElementsMatch(t, []string{"launcher.jar", "otelcol-linux-amd64.gz", "otelcol-linux-arm64.gz", "async-profiler.jar",
-			"spark-plugin.jar"},
+			"spark-plugin.jar", "connect.jar"},
 			artifacts.Names(locked))
 		_, _, err = node.Bootstrap(node.BootstrapInput{Artifacts: installed, LauncherJar: []byte("PK\x03\x04")})
 		require.NoError(t, err)

@@ -174,12 +174,12 @@ func (l lockFile) validate() error {
 			if !coordinates.MatchString(a.Source.Coordinates) {
 				violation(i, "source.coordinates", a.Source.Coordinates, "must be group:artifact:version")
 			}
-		case platform.SourceCollector, platform.SourceLauncher, platform.SourcePlugin:
+		case platform.SourceCollector, platform.SourceLauncher, platform.SourcePlugin, platform.SourceConnect:
 			if !platform.IsSHA256(a.Source.Inputs) {
 				violation(i, "source.inputs", a.Source.Inputs, "must be 64 lower-case hex digits")
 			}
 		default:
-			violation(i, "source.kind", string(a.Source.Kind), "must be maven, collector, launcher or plugin")
+			violation(i, "source.kind", string(a.Source.Kind), "must be maven, collector, launcher, plugin or connect")
 		}
 	}
 	return errors.Join(errs...)
@@ -210,6 +210,8 @@ func sourcesOf(kind platform.SourceKind) (map[string][]byte, error) {
 		return node.LauncherSources()
 	case platform.SourcePlugin:
 		return node.PluginSources()
+	case platform.SourceConnect:
+		return node.ConnectSources()
 	default:
 		return nil, nil
 	}

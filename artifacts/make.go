@@ -54,6 +54,9 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, report func(str
 	case platform.SourcePlugin:
 		report("building the Spark plugin")
 		m.file, err = buildModules(ctx, m.dir, a.Name, node.LauncherModule, node.PluginModule)
+	case platform.SourceConnect:
+		report("building Spark Connect's interceptor")
+		m.file, err = buildModules(ctx, m.dir, a.Name, node.LauncherModule, node.PluginModule, node.ConnectModule)
 	case platform.SourceCollector:
 		report("building the collector (minutes with an empty Go build cache)")
 		m.file, err = l.buildCollector(ctx, m.dir, a.Arch, a.Build)

@@ -6,6 +6,7 @@ const (
 	NodeLauncherJar     = NodeInstallDir + "/launcher.jar" // the only -javaagent Spark is given
 	NodeProfilerJar     = NodeInstallDir + "/async-profiler.jar"
 	NodePluginJar       = NodeInstallDir + "/spark-plugin.jar" // which the launcher adds to the class path
+	NodeConnectJar      = NodeInstallDir + "/connect.jar"      // which the plugin adds where Spark Connect is
 	NodeCollectorBinary = NodeInstallDir + "/bin/otelcol"
 	NodeCollectorConfig = NodeInstallDir + "/collector.yaml"
 	NodeCollectorEnv    = NodeInstallDir + "/collector.env"          // what only the node knows, for the unit's EnvironmentFile

@@ -13,6 +13,7 @@ const (
 	ComponentLauncher  NodeComponent = "launcher"
 	ComponentProfiler  NodeComponent = "profiler"
 	ComponentPlugin    NodeComponent = "plugin"
+	ComponentConnect   NodeComponent = "connect"
 )
 
 // Names of the artifacts that other code refers to, see package artifacts.
@@ -20,6 +21,7 @@ const (
 	ArtifactLauncher = "launcher.jar"
 	ArtifactProfiler = "async-profiler.jar"
 	ArtifactPlugin   = "spark-plugin.jar"
+	ArtifactConnect  = "connect.jar"
 )
 
 // ArtifactCollector returns the name of the node collector's gzipped binary.
@@ -83,6 +85,7 @@ const (
 	SourceCollector SourceKind = "collector" // built from assets/node/_collector
 	SourceLauncher  SourceKind = "launcher"  // built from assets/node/launcher
 	SourcePlugin    SourceKind = "plugin"    // built from assets/node/spark-plugin, against the launcher
+	SourceConnect   SourceKind = "connect"   // built from assets/node/connect, against the plugin
 )
 
 // Architectures returns the architectures that the part has an artifact for; "" stands for all.
@@ -129,6 +132,10 @@ func NodeParts() []NodePart {
 		{
 			Component: ComponentPlugin, Artifact: constant(ArtifactPlugin), Source: ArtifactSource{Kind: SourcePlugin},
 			OfSpark: true, Path: NodePluginJar, Mode: "0644",
+		},
+		{
+			Component: ComponentConnect, Artifact: constant(ArtifactConnect), Source: ArtifactSource{Kind: SourceConnect},
+			OfSpark: true, Path: NodeConnectJar, Mode: "0644",
 		},
 	}
 }

@@ -22,6 +22,7 @@ func TestStackLifecycle(t *testing.T) {
 		"BucketLifecycleConfigurationV2 storage-data", "BucketLifecycleConfigurationV2 storage-logs",
 		"BucketLoggingV2 storage-data",
 		"BucketObjectv2 telemetry-artifact-async-profiler.jar",
+		"BucketObjectv2 telemetry-artifact-connect.jar",
 		"BucketObjectv2 telemetry-artifact-otelcol-linux-amd64.gz", "BucketObjectv2 telemetry-artifact-otelcol-linux-arm64.gz",
 		"BucketObjectv2 telemetry-artifact-spark-plugin.jar",
 		"BucketObjectv2 telemetry-bootstrap", "BucketObjectv2 telemetry-profiler-binary", "BucketObjectv2 telemetry-status-binary",

@@ -36,6 +36,7 @@ func newBucket(t *testing.T, collector []byte) bucket {
 	b.input.LauncherJar = jar
 	b.add(t, platform.ArtifactProfiler, "", []byte("async-profiler"))
 	b.add(t, platform.ArtifactPlugin, "", []byte("plugin"))
+	b.add(t, platform.ArtifactConnect, "", []byte("connect"))
 	b.add(t, platform.ArtifactCollector(runtime.GOARCH), runtime.GOARCH, collector)
 	return b
 }
@@ -151,7 +152,7 @@ func TestBootstrapOfHostsOnlyInstallsTheCollectorAlone(t *testing.T) {
 	require.Empty(t, r.down())
 	require.Len(t, r.Components, 1)
 	require.Equal(t, hash, r.Content, "the same action as of every cluster")
-	for _, jar := range []string{platform.NodeLauncherJar, platform.NodeProfilerJar, platform.NodePluginJar} {
+	for _, jar := range []string{platform.NodeLauncherJar, platform.NodeProfilerJar, platform.NodePluginJar, platform.NodeConnectJar} {
 		require.NoFileExists(t, jar)
 	}
 	calls, err := os.ReadFile(filepath.Join(b.dir, "calls"))
@@ -193,7 +194,7 @@ func TestBootstrapInstallsPartsAndStartsCollector(t *testing.T) {
 		require.NotZero(t, p.GetTimeUnixNano())
 		up[attributes(p.GetAttributes())["component"]] = p.GetAsInt()
 	}
-	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "profiler": 1, "plugin": 1}, up)
+	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "profiler": 1, "plugin": 1, "connect": 1}, up)
 
 	count := func(words string) int {
 		content, err := os.ReadFile(filepath.Join(b.dir, "calls"))

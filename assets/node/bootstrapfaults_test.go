@@ -27,6 +27,7 @@ func TestBootstrapContinuesWithoutAPart(t *testing.T) {
 	components := map[string]string{
 		platform.ArtifactProfiler:                  string(platform.ComponentProfiler),
 		platform.ArtifactPlugin:                    string(platform.ComponentPlugin),
+		platform.ArtifactConnect:                   string(platform.ComponentConnect),
 		platform.ArtifactCollector(runtime.GOARCH): string(platform.ComponentCollector),
 	}
 	faults := map[string]struct {

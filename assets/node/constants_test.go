@@ -49,6 +49,8 @@ func PluginConstants() []byte {
 	c.text("DRIVER_ID", platform.DriverID)
 	c.number("EXPORT_MILLIS", platform.CollectionInterval.Milliseconds())
 	c.text("TRACEPARENT", platform.SparkTraceparent)
+	c.text("CONNECT_OPERATION", platform.SparkConnectOperation)
+	c.text("CONNECT_JAR", platform.NodeConnectJar)
 	c.text("SAMPLING_RATIO", platform.SparkSamplingRatio)
 	c.number("SPAN_BUDGET", platform.SpanBudget)
 	c.number("SPAN_BUDGET_BYTES", platform.SpanBudgetBytes)

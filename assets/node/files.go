@@ -24,6 +24,9 @@ var launcherSources embed.FS
 //go:embed spark-plugin/pom.xml spark-plugin/src/main/java
 var pluginSources embed.FS
 
+//go:embed connect/pom.xml connect/src/main/java
+var connectSources embed.FS
+
 // Lock returns the committed lock file of the artifacts (see package artifacts).
 func Lock() []byte { return lock }
 
@@ -61,10 +64,23 @@ func PluginSources() (map[string][]byte, error) {
 	return files, err
 }
 
+// ConnectSources returns the files of the Maven module of Spark Connect's interceptor,
+// and those of the modules that it compiles against.
+func ConnectSources() (map[string][]byte, error) {
+	files, err := inFolder(connectSources, ConnectModule)
+	if err != nil {
+		return nil, err
+	}
+	plugin, err := PluginSources()
+	maps.Copy(files, plugin)
+	return files, err
+}
+
 // Folders of the Maven modules among the sources.
 const (
 	LauncherModule = "launcher"
 	PluginModule   = "spark-plugin"
+	ConnectModule  = "connect"
 )
 
 // inFolder is embeddedFiles with the folder in the names.

@@ -88,6 +88,7 @@ func installLauncher(t *testing.T) {
 	t.Helper()
 	for artifact, path := range map[string]string{
 		platform.ArtifactLauncher: platform.NodeLauncherJar, platform.ArtifactPlugin: platform.NodePluginJar,
+		platform.ArtifactConnect: platform.NodeConnectJar,
 	} {
 		jar, err := os.ReadFile(lockedFile(t, artifact))
 		require.NoError(t, err)

@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 // compilePluginMains compiles the plugin's test sources, once for all tests.
 func compilePluginMains(t *testing.T) (classPath string) {
 	t.Helper()
-	path := pluginPath(t) + ":" + filepath.Join(sparkHome(t), "jars", "*")
+	path := pluginPath(t) + ":" + filepath.Join(sparkHome(t), "jars", "*") + ":" + sparkConnect().file(t)
 	pluginMains.once.Do(func() {
 		if pluginMains.folder, pluginMains.err = os.MkdirTemp("", "observatory-plugin-mains-"); pluginMains.err == nil {
 			pluginMains.err = javac(pluginMains.folder, path, "spark-plugin/src/test/java/observatory/*/*.java")
@@ -224,6 +224,7 @@ func TestPluginFindsParentsAndReasons(t *testing.T) {
 		"none":                   "null",
 		"session as application": "null",
 		"session":                given,
+		"tag":                    other,
 		"thread":                 other,
 		"redact":                 "load with fs.s3a.secret.key=*********(redacted), then token: *********(redacted) and user=me",
 		"redact own":             "*********(redacted) has pin=*********(redacted) and password=x",

@@ -23,6 +23,7 @@ func anyInput() node.BootstrapInput {
 		Artifacts: []node.Installed{
 			{Name: platform.ArtifactProfiler, SHA256: sum},
 			{Name: platform.ArtifactPlugin, SHA256: sum},
+			{Name: platform.ArtifactConnect, SHA256: sum},
 			{Name: platform.ArtifactCollector(platform.ArchARM64), Arch: platform.ArchARM64, SHA256: sum},
 			{Name: platform.ArtifactCollector(platform.ArchAMD64), Arch: platform.ArchAMD64, SHA256: sum},
 			{Name: platform.ArtifactLauncher, SHA256: sum},
@@ -40,7 +41,7 @@ func TestBootstrapHashDependsOnContentOnly(t *testing.T) {
 	_, same, err := node.Bootstrap(reversed)
 	require.NoError(t, err)
 	require.Equal(t, hash, same)
-	for i := range anyInput().Artifacts[:4] {
+	for i := range anyInput().Artifacts[:5] {
 		changed := anyInput()
 		changed.Artifacts[i].SHA256 = strings.Repeat("1b", 32)
 		_, other, err := node.Bootstrap(changed)

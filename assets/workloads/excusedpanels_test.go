@@ -213,6 +213,7 @@ func failBootstrap(t *testing.T) {
 	script, hash, err := node.Bootstrap(node.BootstrapInput{LauncherJar: jar.Bytes(), Artifacts: []node.Installed{
 		{Name: platform.ArtifactProfiler, SHA256: missing},
 		{Name: platform.ArtifactPlugin, SHA256: missing},
+		{Name: platform.ArtifactConnect, SHA256: missing},
 		{Name: platform.ArtifactCollector(runtime.GOARCH), Arch: runtime.GOARCH, SHA256: missing},
 	}})
 	require.NoError(t, err)

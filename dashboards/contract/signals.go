@@ -75,18 +75,29 @@ func SpanAttributes() []SpanAttribute {
 		{Name: string(platform.StepApps), Help: "YARN applications found in the step's log."},
 		{Name: string(platform.StepVerdicts), Help: "Where the time of each application went, and what cost most."},
 		{Name: string(platform.Schedule), Help: "Schedule of which a run did not start."},
-		{Name: "spark.kind", Help: "What the span describes: step, lost run, application, sql, job, stage, task, phase or batch."},
+		{Name: "spark.kind", Help: "What the span describes: step, lost run, application, session, operation, sql, job, " +
+			"stage, task, phase or batch."},
 		{Name: platform.AttributeApplicationName, Help: "Name of the application; on its own span."},
 		{Name: platform.AttributeExecutionID, Help: "SQL execution of the span."},
 		{Name: platform.AttributeJobID, Help: "Spark job of the span."},
 		{Name: platform.AttributeStageID, Help: "Stage of the span."},
 		{Name: platform.AttributeStageAttempt, Help: "Attempt of the stage."},
 		{Name: platform.AttributeTaskID, Help: "Task of the span."},
-		{Name: platform.AttributeDescription, Help: "Description of an SQL execution or job: redacted as Spark redacts, and cut."},
+		{Name: platform.AttributeDescription, Help: "Description of an SQL execution or job, or the statement of an operation: " +
+			"redacted as Spark redacts, and cut."},
+		{Name: platform.AttributeConnectSession, Help: "Session of Spark Connect; on the spans of sessions and operations."},
+		{Name: platform.AttributeConnectOperation, Help: "What a client of Spark Connect asked for; on the operation's span."},
+		{Name: platform.AttributeConnectUser, Help: "User of the session, as its client says."},
 		{Name: platform.AttributePhase, Help: "Phase of a span of that kind."},
 		{Name: platform.AttributeException, Help: "Why the span failed, cut."},
 		{Name: platform.AttributeApproximate, Help: "Whether events are missing from the phases; on the application's span."},
 		{Name: platform.SpansDropped, Help: "Spans that the trace lacks; on the application's span."},
+	}
+	for _, name := range platform.AirflowNames() {
+		attributes = append(attributes, SpanAttribute{
+			Name: platform.AttributeAirflow(name.Label),
+			Help: "Airflow's " + name.Label + " in the configuration of a session of Spark Connect; on its operations.",
+		})
 	}
 	for _, phase := range platform.Phases() {
 		attributes = append(attributes, SpanAttribute{

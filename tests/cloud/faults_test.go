@@ -42,7 +42,8 @@ func brokenParts(t *testing.T, c *cloud) {
 	stack := c.outputs(t)
 	locked, err := artifacts.LockedFor(artifacts.Development, []string{runtime.GOARCH})
 	require.NoError(t, err)
-	broken := []platform.NodeComponent{platform.ComponentCollector, platform.ComponentProfiler, platform.ComponentPlugin}
+	broken := []platform.NodeComponent{platform.ComponentCollector, platform.ComponentProfiler, platform.ComponentPlugin,
+		platform.ComponentConnect}
 	for _, a := range locked {
 		if a.Name == platform.ArtifactLauncher {
 			continue // it is embedded in the bootstrap script

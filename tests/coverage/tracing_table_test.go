@@ -5,6 +5,8 @@ const (
 	phasesGuide   = "docs/guides/phases.md"
 	slowJob       = "docs/guides/phases.md#a-slow-job"
 	airflowGuide  = "docs/guides/airflow.md"
+	connectGuide  = "docs/guides/tracing.md#clients-of-spark-connect"
+	connectTraces = "assets/node TestConnectOperationsAreInTheirCallersTraces"
 	airflowFields = "tests/airflow TestFieldsOfStockOperators"
 	emitted       = "docs/reference/emitted-metrics.md"
 	configuration = "docs/reference/config.md"
@@ -73,9 +75,9 @@ func tracingGoal() []row {
 			"The repository keeps no tickets: this page has the states, and the changelog what was delivered.", at{"CHANGELOG.md"},
 		},
 		{
-			"OpenTelemetry tracing is integrated into Spark Connect's configuration.", open,
-			"A Connect server on EMR is traced like any driver. Missing: the trace context of its clients' calls, and a test with a client.",
-			at{"docs/guides/tracing.md", "platform/phases.go"},
+			"OpenTelemetry tracing is integrated into Spark Connect's configuration.", done,
+			"A server is traced like any driver, and its clients' operations in their callers' traces. Nobody has to configure it.",
+			at{connectGuide, connectTraces},
 		},
 		{
 			"Two new dashboards: timeline of phases, and bottlenecks.", done, "",
@@ -124,10 +126,10 @@ func tracingCriteria() []row {
 			at{"docs/reference/dashboards.md#spark-profiling", "dashboards/check TestAgainstRealStores"},
 		},
 		{
-			"AC7: Airflow's trace id reaches Spark's spans through gRPC metadata.", open,
-			"Steps and spark-submit of a task are in its trace, and a session over Spark Connect whose configuration has the " +
-				"trace context. Missing: gRPC metadata.",
-			at{airflowGuide, airflowFields, "submit TestStepContinuesAnOuterTrace", fourRoutes},
+			"AC7: Airflow's trace id reaches Spark's spans through gRPC metadata.", done,
+			"Also by a tag and by the session's configuration, which is what Airflow's operator has a field for. Steps and spark-submit of " +
+				"a task are in its trace, too.",
+			at{connectGuide, connectTraces, airflowGuide, airflowFields, "submit TestStepContinuesAnOuterTrace", fourRoutes},
 		},
 		{"AC8: recipe for slow jobs.", done, "", at{slowRecipe, recipesComplete, recipesSQL}},
 		{"AC9: recipe for data skew.", done, "", at{skewRecipe, recipesComplete, recipesSQL}},
@@ -161,9 +163,10 @@ func tracingCase() []row {
 			at{"phases/testdata/logs/README.md", "phases/testdata/logs/reference.jsonl", goldenLogs},
 		},
 		{
-			"Phase 0: Airflow submits by gRPC, for seconds.", open,
-			"Cluster mode has the phase submit, and the task's own span begins before it. Missing: over Spark Connect, the operation's span.",
-			at{phasesGuide, airflowGuide},
+			"Phase 0: Airflow submits by gRPC, for seconds.", done,
+			"Cluster mode has the phase submit, and the task's own span begins before it. Over Spark Connect the operation's span begins " +
+				"with the request.",
+			at{phasesGuide, airflowGuide, connectTraces},
 		},
 		{
 			"Phase 1: the driver waits for executors from Kubernetes, for long and invisibly.", corrected,
@@ -181,8 +184,9 @@ func tracingCase() []row {
 			at{airflowGuide, airflowFields, "docs/guides/phases.md#say-which-airflow-task-it-is", caller},
 		},
 		{
-			"Layer Spark Connect: a gRPC interceptor sees submission and response and propagates the trace id.", open,
-			"Missing: the interceptor. A session may set spark.observatory.traceparent instead.", at{fourRoutes},
+			"Layer Spark Connect: a gRPC interceptor sees submission and response and propagates the trace id.", done,
+			"The plugin adds it where it finds Spark Connect, after a trial. An operation's times are those of Spark's own events.",
+			at{connectGuide, connectTraces, "assets/node TestConnectServersWithAndWithoutTheInterceptor"},
 		},
 		{
 			"Layer driver: a SparkListener sees the resource wait and makes spans of jobs, stages and tasks.", done,

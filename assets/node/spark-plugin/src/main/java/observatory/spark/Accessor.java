@@ -50,6 +50,17 @@ final class Accessor {
     }
   }
 
+  /** Of a method that not every Spark has: without it less is known, and nothing is wrong. */
+  static Accessor optional(String type, String method) {
+    try {
+      Class<?> found = Class.forName(type, false, Accessor.class.getClassLoader());
+      found.getMethod(method);
+      return of(found, method);
+    } catch (ReflectiveOperationException | LinkageError e) {
+      return new Accessor(null, null, null);
+    }
+  }
+
   private static void missing(String what) {
     synchronized (MISSING) {
       MISSING.add(what);

@@ -28,10 +28,12 @@ import scala.collection.Iterator;
  */
 final class AppListener extends SparkListener {
   private final Recorder recorder;
+  private final ConnectEvents connect;
   private final Faults faults;
 
   AppListener(Recorder recorder, Faults faults) {
     this.recorder = recorder;
+    connect = new ConnectEvents(recorder);
     this.faults = faults;
   }
 
@@ -197,6 +199,10 @@ final class AppListener extends SparkListener {
         recorder.batchEnd(e);
       } else if (type.equals(Events.Streams.END)) {
         recorder.queryEnd(e);
+      } else if (e instanceof ConnectCalls.AnalysisEnded) {
+        recorder.analysisEnded((ConnectCalls.AnalysisEnded) e);
+      } else if (type.startsWith(ConnectEvents.PREFIX)) {
+        connect.event(type.substring(ConnectEvents.PREFIX.length()), e);
       }
     } catch (Throwable t) {
       failed(t);

@@ -8,6 +8,7 @@ import observatory.spark.Facts.Attempt;
 import observatory.spark.Facts.Execution;
 import observatory.spark.Facts.Executor;
 import observatory.spark.Facts.Job;
+import observatory.spark.Facts.Operation;
 import observatory.spark.Facts.RunningTask;
 import observatory.spark.Facts.Stage;
 import observatory.spark.Facts.Writing;
@@ -196,6 +197,9 @@ final class Classifier {
     }
     for (Execution execution : engine.executions.values()) {
       busy.add(execution.from, execution.to);
+    }
+    for (Operation operation : engine.operations.values()) {
+      busy.add(operation.from, operation.to);
     }
     for (Attempt attempt : engine.attempts.values()) {
       if (attempt.submitted > 0) {

@@ -46,6 +46,10 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
     recorder = new Recorder(settings, engine, tracer);
     listener = new AppListener(recorder, faults);
     attach();
+    if (settings.tracing) {
+      ConnectCalls.attach(context);
+      ConnectInterceptor.install(plugin.conf(), Platform.CONNECT_JAR, faults);
+    }
     metrics = new DriverMetrics(settings, recorder, budget, new SparkInternals(context), context.version());
     Signals.add(metrics);
     TraceParent parent = settings.parent;
@@ -95,6 +99,7 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
       metrics.end();
       recorder.end(System.currentTimeMillis(), metrics.lost());
     } finally {
+      ConnectCalls.attach(null);
       context = null;
       // SparkSubmit sets it once for the JVM: a later context would count this one's life as its own.
       System.clearProperty("spark.app.submitTime");
@@ -113,6 +118,7 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
       Signals.remove(metrics);
     }
     Signals.traceApplication(null, null);
+    ConnectCalls.attach(null);
     SparkContext running = context;
     if (running != null && listener != null) {
       running.removeSparkListener(listener);

@@ -202,6 +202,11 @@ final class Events {
     static final Accessor ROOT = Accessor.of(START, "rootExecutionId");
     static final Accessor TIME = Accessor.of(START, "time");
     static final Accessor TEXT = Accessor.of(START, "description");
+    static final Accessor MODIFIED = Accessor.of(START, "modifiedConfigs");
+
+    /** Since Spark 3.5. */
+    static final Accessor TAGS = Accessor.optional(START, "jobTags");
+
     static final Accessor STARTED_PLAN = Accessor.of(START, "sparkPlanInfo");
     static final Accessor PLAN_ID = Accessor.of(PLAN, "executionId");
     static final Accessor NEW_PLAN = Accessor.of(PLAN, "sparkPlanInfo");

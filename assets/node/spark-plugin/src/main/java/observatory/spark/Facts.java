@@ -79,6 +79,12 @@ final class Facts {
     }
   }
 
+  /** What a client of Spark Connect has asked for. */
+  static final class Operation {
+    long from = NEVER;
+    long to = NEVER;
+  }
+
   static final class Executor {
     long registered = NEVER;
 

@@ -10,6 +10,7 @@ import observatory.spark.Facts.Attempt;
 import observatory.spark.Facts.Execution;
 import observatory.spark.Facts.Executor;
 import observatory.spark.Facts.Job;
+import observatory.spark.Facts.Operation;
 import observatory.spark.Facts.RunningTask;
 import observatory.spark.Facts.Stage;
 import observatory.spark.Facts.Writing;
@@ -122,6 +123,7 @@ final class Forgetting {
     forgetStages(writers, kept, over);
     engine.jobs.keySet().removeAll(over);
     engine.executions.keySet().retainAll(kept);
+    forgetOperations();
     forgetExecutors();
     engine.tasks.dropBefore(horizon);
     engine.written.dropBefore(horizon);
@@ -221,6 +223,14 @@ final class Forgetting {
         i.remove();
       } else if (stage.results != null) {
         stage.results.dropBefore(horizon);
+      }
+    }
+  }
+
+  private void forgetOperations() {
+    for (Iterator<Operation> i = engine.operations.values().iterator(); i.hasNext(); ) {
+      if (i.next().to <= horizon) {
+        i.remove();
       }
     }
   }

@@ -26,6 +26,9 @@ final class Limits {
   /** Jobs that may be the one in which their execution writes. */
   static final int UNSURE_JOBS = 1_000;
 
+  /** Operations of Spark Connect that have ended and whose jobs may not have; sessions likewise. */
+  static final int ENDED_OPERATIONS = 1_000;
+
   /** Streaming queries whose latest complete batch is known. */
   static final int QUERIES = 1_000;
 

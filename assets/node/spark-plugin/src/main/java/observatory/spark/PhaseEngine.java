@@ -8,6 +8,7 @@ import observatory.spark.Facts.Attempt;
 import observatory.spark.Facts.Execution;
 import observatory.spark.Facts.Executor;
 import observatory.spark.Facts.Job;
+import observatory.spark.Facts.Operation;
 import observatory.spark.Facts.RunningTask;
 import observatory.spark.Facts.Stage;
 
@@ -24,6 +25,7 @@ final class PhaseEngine {
   final Map<Long, Attempt> attempts = new HashMap<Long, Attempt>();
   final Map<Integer, Job> jobs = new HashMap<Integer, Job>();
   final Map<Long, Execution> executions = new HashMap<Long, Execution>();
+  final Map<String, Operation> operations = new HashMap<String, Operation>();
   final Map<String, Executor> executors = new HashMap<String, Executor>();
   final Exclusions exclusions = new Exclusions();
   final Map<Long, RunningTask> running = new HashMap<Long, RunningTask>();
@@ -269,6 +271,43 @@ final class PhaseEngine {
     execution(id).to = time;
   }
 
+  /** Of Spark Connect, by the number of ConnectTags. */
+  void operationStart(String number, long time) {
+    see(time);
+    operation(number).from = time;
+  }
+
+  /** The first of several ends counts. */
+  void operationEnd(String number, long time) {
+    see(time);
+    Operation operation = operation(number);
+    operation.to = Math.min(operation.to, time);
+  }
+
+  void sessionStart(long time) {
+    see(time);
+  }
+
+  /** The server ends a session's operations with it, and may not say so. */
+  void sessionEnd(String session, long time) {
+    see(time);
+    for (Map.Entry<String, Operation> e : operations.entrySet()) {
+      Operation operation = e.getValue();
+      if (operation.from <= time && operation.to > time && e.getKey().startsWith(session + ".")) {
+        operation.to = time;
+      }
+    }
+  }
+
+  private Operation operation(String number) {
+    Operation operation = operations.get(number);
+    if (operation == null) {
+      operation = new Operation();
+      operations.put(number, operation);
+    }
+    return operation;
+  }
+
   private Execution execution(long id) {
     Execution execution = executions.get(id);
     if (execution == null) {
@@ -308,7 +347,8 @@ final class PhaseEngine {
 
   /** Forgets what is long over, of an application that runs for weeks. */
   void fold(long now) {
-    int size = Math.max(attempts.size() + jobs.size() + executions.size(), Math.max(stages.size(), tasks.count()));
+    int spans = attempts.size() + jobs.size() + executions.size() + operations.size();
+    int size = Math.max(spans, Math.max(stages.size(), tasks.count()));
     if (!ended && size >= Limits.FOLDED) { // the wall clock ends with the application, before now
       fold(now, size >= Limits.HELD);
     }

@@ -7,6 +7,8 @@ final class Platform {
   static final String DRIVER_ID = "driver";
   static final long EXPORT_MILLIS = 10000;
   static final String TRACEPARENT = "spark.observatory.traceparent";
+  static final String CONNECT_OPERATION = "spark.observatory.connect.operation";
+  static final String CONNECT_JAR = "/opt/observatory/connect.jar";
   static final String SAMPLING_RATIO = "spark.observatory.tracing.samplingRatio";
   static final long SPAN_BUDGET = 20000;
   static final long SPAN_BUDGET_BYTES = 10485760;

@@ -2,6 +2,7 @@ package observatory.spark;
 
 import java.util.Properties;
 import observatory.launcher.Signals;
+import scala.Option;
 import scala.collection.Iterator;
 
 /**
@@ -179,7 +180,62 @@ final class Recorder {
     long top = root instanceof Number ? ((Number) root).longValue() : id;
     long time = Events.Sql.TIME.number(event);
     engine.executionStart(id, top, time, PlanWrites.in(Events.Sql.STARTED_PLAN.value(event)));
-    tracer.executionStart(id, top, time, Events.Sql.TEXT.text(event));
+    tracer.executionStart(id, top, time, Events.Sql.TEXT.text(event), configured(event));
+  }
+
+  /** What the session of a SQL execution is configured with, as far as it decides on a place in a trace. */
+  private static Properties configured(Object event) {
+    Properties properties = new Properties();
+    Iterator<?> tags = (Iterator<?>) Events.ITERATOR.value(Events.Sql.TAGS.value(event));
+    StringBuilder list = new StringBuilder();
+    while (tags != null && tags.hasNext()) {
+      list.append(list.length() == 0 ? "" : ",").append(tags.next());
+    }
+    properties.setProperty(ConnectTags.PROPERTY, list.toString());
+    Object modified = Events.Sql.MODIFIED.value(event);
+    for (String name : Operations.CONFIGURED) {
+      Option<?> value = modified == null ? Option.empty() : map(modified).get(name);
+      if (!value.isEmpty()) {
+        properties.setProperty(name, value.get().toString());
+      }
+    }
+    return properties;
+  }
+
+  @SuppressWarnings("unchecked")
+  private static scala.collection.Map<String, Object> map(Object value) {
+    return (scala.collection.Map<String, Object>) value;
+  }
+
+  synchronized void sessionStart(String id, String user, long time) {
+    engine.sessionStart(time);
+    tracer.sessionStart(id, user, time);
+  }
+
+  synchronized void sessionEnd(String id, long time) {
+    engine.sessionEnd(id, time);
+    tracer.sessionEnd(id, time);
+  }
+
+  /** See Tracer.operationStart. */
+  synchronized void operationStart(Properties properties, String user, long time, String description) {
+    String number = ConnectTags.of(properties).number();
+    if (number != null) {
+      engine.operationStart(number, time);
+      tracer.operationStart(properties, user, time, description);
+    }
+  }
+
+  synchronized void analysisEnded(ConnectCalls.AnalysisEnded call) {
+    tracer.analysisEnd(call);
+  }
+
+  synchronized void operationEnd(String number, long time, String error) {
+    if (number == null) {
+      return;
+    }
+    engine.operationEnd(number, time);
+    tracer.operationEnd(number, time, error);
   }
 
   synchronized void sqlPlan(Object event) {

@@ -1,5 +1,6 @@
 package observatory.spark;
 
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
@@ -19,6 +20,9 @@ final class Redaction {
   private final Pattern texts;
   private final Pattern values;
 
+  /** The same in SQL: OPTIONS (password 'x'). */
+  private final Pattern literals;
+
   /** texts matches what is hidden in any text, keys the names whose values are; null: Spark's defaults. */
   Redaction(String texts, String keys) {
     this.texts = compile(texts);
@@ -26,7 +30,9 @@ final class Redaction {
     String expression = names == null ? DEFAULT_KEYS : keys;
     // In prose a name is followed by = or :, and then by its value. It is looked for at the beginning of a
     // word only: from each character of a long word, the search takes the square of its length.
-    values = compile("((?<![\\w.\\-])[\\w.\\-]*(?:" + expression + ")[\\w.\\-]*[\"']?\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|[^\\s,;)]+)");
+    String name = "((?<![\\w.\\-])[\\w.\\-]*(?:" + expression + ")[\\w.\\-]*[\"']?";
+    values = compile(name + "\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|[^\\s,;)]+)");
+    literals = compile(name + "\\s+)(\"[^\"]*\"|'[^']*')");
   }
 
   private static Pattern compile(String expression) {
@@ -45,17 +51,21 @@ final class Redaction {
     // A match may cross the cut: redact a longer piece than is kept.
     String piece = cut(text, 4 * length);
     if (texts != null) {
-      piece = texts.matcher(piece).replaceAll(java.util.regex.Matcher.quoteReplacement(HIDDEN));
+      piece = texts.matcher(piece).replaceAll(Matcher.quoteReplacement(HIDDEN));
     }
-    if (values != null) {
-      StringBuffer out = new StringBuffer();
-      java.util.regex.Matcher matcher = values.matcher(piece);
-      while (matcher.find()) {
-        matcher.appendReplacement(out, java.util.regex.Matcher.quoteReplacement(matcher.group(1) + HIDDEN));
-      }
-      piece = matcher.appendTail(out).toString();
+    return cut(hide(literals, hide(values, piece)), length);
+  }
+
+  private static String hide(Pattern secret, String text) {
+    if (secret == null) {
+      return text;
     }
-    return cut(piece, length);
+    StringBuffer out = new StringBuffer();
+    Matcher matcher = secret.matcher(text);
+    while (matcher.find()) {
+      matcher.appendReplacement(out, Matcher.quoteReplacement(matcher.group(1) + HIDDEN));
+    }
+    return matcher.appendTail(out).toString();
   }
 
   /** Returns the first characters, code points as an import counts them: of a pair, half is not text. */

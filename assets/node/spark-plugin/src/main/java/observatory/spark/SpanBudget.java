@@ -19,7 +19,7 @@ final class SpanBudget {
   /** Of these, spans that only its failed tasks may have. */
   static final int RESERVE = 10;
 
-  private static final int TRACES = 64;
+  private static final int TRACES = 1_000;
   private static final int EXECUTORS = (int) Platform.SPAN_BUDGET * 3 / 10;
 
   /** The executors' last spans: only their failed tasks may have these. */
@@ -43,9 +43,9 @@ final class SpanBudget {
 
   private String ownId;
 
-  /** The oldest trace first; an old one's count is forgotten. */
+  /** The trace that got no span for the longest time first; its count is forgotten. */
   private final Map<String, Trace> traces =
-      new LinkedHashMap<String, Trace>() {
+      new LinkedHashMap<String, Trace>(16, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override

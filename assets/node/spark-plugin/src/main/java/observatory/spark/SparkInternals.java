@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.SparkListenerEvent;
 import scala.Option;
 
 /** What only Spark's inner objects know of a context. Whatever is not there is null, or -1. */
@@ -45,6 +46,11 @@ final class SparkInternals {
       return null; // another build of Spark
     }
     return null;
+  }
+
+  /** Sends an event of ours to all listeners. */
+  static void post(SparkContext context, SparkListenerEvent event) {
+    call(call(context, "listenerBus"), "post", event);
   }
 
   /**

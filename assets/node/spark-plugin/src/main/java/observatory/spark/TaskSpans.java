@@ -12,7 +12,8 @@ import org.apache.spark.TaskContext;
 final class TaskSpans {
   /** Local properties that decide on a job's place in a trace. */
   private static final String[] PLACING = {
-    "traceparent", Platform.TRACEPARENT, "sql.streaming.queryId", "streaming.sql.batchId"
+    "traceparent", ConnectTags.PROPERTY, Platform.CONNECT_OPERATION, Platform.TRACEPARENT, "sql.streaming.queryId",
+    "streaming.sql.batchId"
   };
 
   private static final int STAGES = 64;

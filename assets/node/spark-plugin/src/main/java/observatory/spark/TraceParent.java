@@ -45,14 +45,18 @@ final class TraceParent {
   }
 
   /**
-   * The parent that the user's thread or session set for a job, or null. Spark copies both kinds into
-   * the properties of the job; what the application as a whole was given does not count again.
+   * The parent of a job, or null: what its thread has, or the call of Spark Connect that started it, else
+   * a tag, else what its session is configured with. Spark copies all kinds into the properties of the
+   * job; what the application as a whole was given does not count again.
    */
-  static TraceParent ofJob(Properties properties, String ofApplication) {
+  static TraceParent ofJob(Properties properties, String tag, String ofApplication) {
     if (properties == null) {
       return null;
     }
     TraceParent parent = parse(properties.getProperty("traceparent"));
+    if (parent == null) {
+      parent = parse(tag);
+    }
     if (parent != null) {
       return parent;
     }

@@ -1,6 +1,5 @@
 package observatory.spark;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,33 +16,17 @@ final class Tracer {
     boolean span(Span span);
   }
 
-  private static final class Open {
-    final String number;
-    final long from;
-    final String description;
-    Place place;
-    Open parent;
-    boolean kept;
-
-    /** The stages that a job lists. */
-    final List<Integer> stages = new ArrayList<Integer>(0);
-
-    Open(String number, long from, String description) {
-      this.number = number;
-      this.from = from;
-      this.description = description;
-    }
-  }
-
   private final Settings settings;
   private final Sink sink;
   private final SpanBudget budget;
+  private final SpanTexts texts;
   private final Batches batches = new Batches();
-  private final Map<Long, Open> executions = new HashMap<Long, Open>();
+  private final Operations operations = new Operations();
+  private final Map<Long, OpenSpan> executions = new HashMap<Long, OpenSpan>();
   private final Map<Long, Long> roots = new HashMap<Long, Long>();
-  private final Map<Integer, Open> jobs = new HashMap<Integer, Open>();
+  private final Map<Integer, OpenSpan> jobs = new HashMap<Integer, OpenSpan>();
   private final Map<Integer, Integer> stageJobs = new HashMap<Integer, Integer>();
-  private final Map<Long, Open> stages = new HashMap<Long, Open>();
+  private final Map<Long, OpenSpan> stages = new HashMap<Long, OpenSpan>();
   private Application application;
 
   /** The latest job that has ended, and why it failed. */
@@ -54,6 +37,7 @@ final class Tracer {
   Tracer(Settings settings, SpanBudget budget, Sink sink) {
     this.settings = settings;
     this.budget = budget;
+    texts = new SpanTexts(settings.redaction, budget);
     this.sink = sink;
   }
 
@@ -74,46 +58,154 @@ final class Tracer {
     return size >= limit;
   }
 
-  void executionStart(long id, long root, long time, String description) {
+  void sessionStart(String id, String user, long time) {
+    if (off()) {
+      return;
+    }
+    sessionEnd(id, time); // if the end of an earlier one is lost
+    String surplus = operations.surplus();
+    if (surplus != null) {
+      sessionEnd(surplus, time);
+    }
+    operations.session(id, user, time);
+  }
+
+  /** Ends a session of Spark Connect, and what of its operations has not ended. Without any it has no span. */
+  void sessionEnd(String id, long time) {
+    for (String operation : operations.openOf(id)) {
+      operationEnd(operation, time, null);
+    }
+    OpenSpan session = operations.endSession(id);
+    if (session != null && session.kept) {
+      Span span = begin(session, session.names.title(), time);
+      session.names.put(texts, session.place.traceId, span);
+      send(session, span, time, null);
+    }
+  }
+
+  /** An operation of Spark Connect starts. properties are those that its jobs will have, as far as known. */
+  void operationStart(Properties properties, String user, long time, String description) {
+    ConnectTags tags = ConnectTags.of(properties);
+    if (off() || tags.session == null || full(operations.size(), Limits.OPEN_SPANS)) {
+      return;
+    }
+    operations.start(tags, properties, user, time, description);
+  }
+
+  /** Its number is that of ConnectTags. */
+  void operationEnd(String number, long time, String error) {
+    OpenSpan operation = operations.end(number);
+    if (operation == null) {
+      return;
+    }
+    settleOperation(operation, Place.ofJob(application, settings, operation.names.properties));
+    operations.keep(operation);
+    if (operation.kept) {
+      Span span = begin(operation, operation.names.title(), time);
+      operation.names.put(texts, operation.place.traceId, span);
+      send(operation, texts.fail(operation.place.traceId, span, error), time, error);
+    }
+  }
+
+  /** Ends the operation of an AnalyzePlan call, which there is if the call ran a job. */
+  void analysisEnd(ConnectCalls.AnalysisEnded call) {
+    OpenSpan operation = operations.open(call.number);
+    if (operation != null) {
+      operation.from = call.from;
+      operation.names.user = call.user;
+      operationEnd(call.number, call.to, null);
+    }
+  }
+
+  private void settleOperation(OpenSpan operation, Place place) {
+    if (operation.place == null && place.session != null) {
+      OpenSpan session = operations.session(place.session, operation.names.user, operation.from);
+      settle(session, place.root());
+      operation.parent = session;
+    }
+    settle(operation, place);
+  }
+
+  /** properties are what its session is configured with, and its tags; more are added. */
+  void executionStart(long id, long root, long time, String description, Properties properties) {
     if (off() || full(executions.size() + roots.size(), Limits.OPEN_SPANS)) {
       return;
     }
+    ConnectTags tags = ConnectTags.of(properties);
+    operations.learn(tags, properties);
+    operations.configure(tags, properties);
     if (root != id && executions.containsKey(root)) {
       roots.put(id, root); // its jobs are the root's
       return;
     }
-    executions.put(id, new Open(Long.toString(id), time, description));
+    OpenSpan execution = new OpenSpan("sql", Long.toString(id), time, description);
+    OpenSpan operation = tags.session == null ? null : operations.open(tags.number());
+    String caller = operation == null ? null : operation.names.properties.getProperty(ConnectCalls.THREAD_PARENT);
+    if (caller != null) {
+      properties.setProperty(ConnectCalls.THREAD_PARENT, caller); // as its jobs have it
+    }
+    execution.unused = Place.ofJob(application, settings, properties);
+    executions.put(id, execution);
   }
 
   void executionEnd(long id, long time, String error) {
     roots.remove(id);
-    Open open = executions.remove(id);
+    OpenSpan open = executions.remove(id);
     if (off() || open == null) {
       return;
     }
-    settle(open, Place.ofJob(application, settings, null));
+    settleWithin(open, open.unused);
     if (!open.kept) {
       return;
     }
-    Span span = begin(open, open.place.parentSpanId, "sql", open.number, "sql " + id, time);
+    Span span = begin(open, "sql " + id, time);
     span.put("spark.sql.execution.id", id);
-    send(open, fail(open.place, span, error), time, error);
+    send(open, texts.fail(open.place.traceId, span, error), time, error);
   }
 
   void jobStart(int id, long time, long execution, Properties properties) {
     if (off() || full(jobs.size(), Limits.OPEN_SPANS)) {
       return;
     }
-    Open job = new Open(Integer.toString(id), time, property(properties, "spark.job.description", "callSite.short"));
+    String description = property(properties, "spark.job.description", "callSite.short");
+    OpenSpan job = new OpenSpan("job", Integer.toString(id), time, description);
     Long root = roots.get(execution);
     job.parent = executions.get(root == null ? execution : root);
     Place place = Place.ofJob(application, settings, properties);
-    if (job.parent != null) {
-      settle(job.parent, place);
-      place = job.parent.place;
+    if (properties != null && operations.of(place) == null && properties.containsKey(Platform.CONNECT_OPERATION)) {
+      operationStart(properties, null, time, null);
     }
-    settle(job, place);
+    if (properties != null) {
+      operations.learn(ConnectTags.of(properties), properties);
+    }
+    if (job.parent == null) {
+      settleWithin(job, place);
+    } else {
+      settleWithin(job.parent, place);
+      settle(job, job.parent.place);
+    }
     jobs.put(id, job);
+  }
+
+  /** Puts an execution, or a job outside SQL, below the operation that it is part of, if any. */
+  private void settleWithin(OpenSpan open, Place place) {
+    if (open.place != null) {
+      return;
+    }
+    OpenSpan operation = operations.of(place);
+    if (operation == null && place.session != null) {
+      operation = operations.knownSession(place.session); // the operation's start is lost
+      if (operation == null) {
+        open.place = place;
+        budget.drop(place.sampled ? 1 : 0); // with its parent
+        return;
+      }
+      settle(operation, place.root());
+    } else if (operation != null) {
+      settleOperation(operation, place);
+    }
+    open.parent = operation;
+    settle(open, operation == null ? place : operation.place);
   }
 
   private static String property(Properties properties, String first, String second) {
@@ -122,7 +214,7 @@ final class Tracer {
   }
 
   void jobStage(int id, int stage) {
-    Open job = jobs.get(id);
+    OpenSpan job = jobs.get(id);
     if (job != null && !full(stageJobs.size(), Limits.STAGES)) {
       job.stages.add(stage);
       stageJobs.put(stage, id);
@@ -130,7 +222,7 @@ final class Tracer {
   }
 
   /** Decides once where a span goes and whether it is kept. */
-  private void settle(Open open, Place place) {
+  private void settle(OpenSpan open, Place place) {
     if (open.place == null) {
       open.place = place;
       boolean wanted = open.parent == null ? place.sampled : open.parent.kept;
@@ -153,7 +245,7 @@ final class Tracer {
       lastJob = id;
       lastFailure = error;
     }
-    Open job = jobs.remove(id);
+    OpenSpan job = jobs.remove(id);
     if (job == null) {
       return;
     }
@@ -165,10 +257,9 @@ final class Tracer {
     if (!job.kept) {
       return;
     }
-    String parent = job.parent == null ? job.place.parentSpanId : application.span("sql", job.parent.number);
-    Span span = begin(job, parent, "job", Integer.toString(id), "job " + id, time);
+    Span span = begin(job, "job " + id, time);
     span.put("spark.job.id", (long) id);
-    send(job, fail(job.place, span, error), time, error);
+    send(job, texts.fail(job.place.traceId, span, error), time, error);
   }
 
   void stageSubmitted(int id, int attempt, long time, String name) {
@@ -176,25 +267,25 @@ final class Tracer {
       return;
     }
     Integer number = stageJobs.get(id);
-    Open job = number == null ? null : jobs.get(number);
+    OpenSpan job = number == null ? null : jobs.get(number);
     if (job == null) {
       return;
     }
-    Open stage = new Open(id + "." + attempt, time, name);
+    OpenSpan stage = new OpenSpan("stage", id + "." + attempt, time, name);
     stage.parent = job;
     settle(stage, job.place);
     stages.put(key(id, attempt), stage);
   }
 
   void stageCompleted(int id, int attempt, long submitted, long completed, String error) {
-    Open stage = stages.remove(key(id, attempt));
+    OpenSpan stage = stages.remove(key(id, attempt));
     if (stage == null || !stage.kept) {
       return;
     }
-    String job = stage.parent.number;
-    Span span = begin(stage, application.span("job", job), "stage", stage.number, "stage " + stage.number, completed);
-    span.put("spark.job.id", Settings.number(job)).put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
-    send(stage, fail(stage.place, span, error), completed, error);
+    Span span = begin(stage, "stage " + stage.number, completed);
+    span.put("spark.job.id", Settings.number(stage.parent.number));
+    span.put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
+    send(stage, texts.fail(stage.place.traceId, span, error), completed, error);
   }
 
   /** A streaming query has completed a batch, or (null) has ended. */
@@ -210,78 +301,35 @@ final class Tracer {
       return;
     }
     String failure = lastFailure; // of jobs that are still open no event says how they end
-    for (Map.Entry<Long, Open> e : new HashMap<Long, Open>(stages).entrySet()) {
+    for (Map.Entry<Long, OpenSpan> e : new HashMap<Long, OpenSpan>(stages).entrySet()) {
       stageCompleted((int) (e.getKey() >> 32), e.getKey().intValue(), 0, phases.end, null);
     }
-    for (Integer id : new HashMap<Integer, Open>(jobs).keySet()) {
+    for (Integer id : new HashMap<Integer, OpenSpan>(jobs).keySet()) {
       jobEnd(id, phases.end, null);
     }
-    for (Long id : new HashMap<Long, Open>(executions).keySet()) {
+    for (Long id : new HashMap<Long, OpenSpan>(executions).keySet()) {
       executionEnd(id, phases.end, null);
+    }
+    for (String operation : operations.openOf(null)) {
+      operationEnd(operation, phases.end, null);
+    }
+    for (String session : operations.openSessions()) {
+      sessionEnd(session, phases.end);
     }
     send(batches.end());
     if (application.sampled) {
-      sendPhases(phases);
-      sendApplication(phases, failure);
+      new ApplicationSpans(settings, budget, texts, sink).send(application, phases, failure);
     }
   }
 
-  private void sendPhases(Phases phases) {
-    final long shortest = phases.lengthOfLongest(Limits.PHASE_SPANS);
-    budget.drop(phases.forgotten());
-    phases.visit(
-        new Phases.Visitor() {
-          private int sent;
-
-          @Override
-          public void segment(int phase, long from, long to) {
-            if (to - from < shortest || sent == Limits.PHASE_SPANS) {
-              budget.drop(1);
-              return;
-            }
-            sent++;
-            String name = Platform.PHASES[phase];
-            sink.span(
-                application
-                    .begin(application.traceId, application.spanId, "phase", name + "." + from, "phase " + name, from, to)
-                    .put("spark.phase", name));
-          }
-        });
-  }
-
-  private void sendApplication(Phases phases, String failure) {
-    String name = settings.redaction.text(application.name, Redaction.DESCRIPTION);
-    String title = "application " + name;
-    Span span =
-        application.begin(
-            application.traceId, application.parentSpanId, "application", "0", title, phases.begin, phases.end);
-    span.put("spark.application.name", name);
-    for (int phase = 0; phase < Phases.COUNT; phase++) {
-      span.put("spark.phase." + Platform.PHASES[phase] + ".seconds", phases.millis[phase] / 1000.0);
-    }
-    span.put("spark.phases.approximate", phases.approximate);
-    span.put("observatory.spans.dropped", budget.droppedByAll());
-    boolean session = phases.millis[Phases.IDLE] > 0; // whose jobs are the users' own
-    sink.span(fail(Place.ofJob(application, settings, null), span, session ? null : failure));
-  }
-
-  private Span begin(Open open, String parent, String kind, String number, String name, long to) {
-    String text = settings.redaction.text(open.description, Redaction.DESCRIPTION);
-    return application
-        .begin(open.place.traceId, parent, kind, number, name, open.from, to)
-        .put("spark.description", budget.text(open.place.traceId, text) ? text : null);
-  }
-
-  private Span fail(Place place, Span span, String error) {
-    if (error == null || error.isEmpty()) {
-      return span;
-    }
-    String text = settings.redaction.text(Causes.first(error), Redaction.MESSAGE);
-    return span.error(budget.text(place.traceId, text) ? text : null);
+  private Span begin(OpenSpan open, String name, long to) {
+    String trace = open.place.traceId;
+    Span span = application.begin(trace, open.parentSpan(application), open.kind, open.number, name, open.from, to);
+    return texts.describe(trace, span, open.description);
   }
 
   /** The topmost span of another trace links to the application; a micro-batch's own span is above it. */
-  private void send(Open open, Span span, long to, String error) {
+  private void send(OpenSpan open, Span span, long to, String error) {
     boolean inBatch = open.parent == null && open.place.batch != null;
     if (!inBatch && open.parent == null && open.place.foreign) {
       span.link(application.traceId, application.spanId);
@@ -298,7 +346,7 @@ final class Tracer {
         String name = "batch " + batch.number;
         Span span = application.begin(batch.place.traceId, null, "batch", batch.place.batch, name, batch.from, batch.to);
         span.link(application.traceId, application.spanId);
-        sink.span(fail(batch.place, span, batch.failure));
+        sink.span(texts.fail(batch.place.traceId, span, batch.failure));
       }
     }
   }

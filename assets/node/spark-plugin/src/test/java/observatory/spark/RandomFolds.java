@@ -99,7 +99,8 @@ public final class RandomFolds {
   private static PhaseEngine start(boolean dynamic) {
     PhaseEngine engine = new PhaseEngine();
     SparkConf conf = new SparkConf(false).set("spark.master", "yarn");
-    engine.configure(new Deployment(conf.set("spark.dynamicAllocation.enabled", Boolean.toString(dynamic)), ""));
+    conf.set("spark.dynamicAllocation.enabled", Boolean.toString(dynamic));
+    engine.configure(new Deployment(conf, dynamic ? "" : Platform.SESSION_SERVERS[0]));
     engine.applicationStart(T0);
     engine.blockManagerAdded(Platform.DRIVER_ID, T0 + 500);
     return engine;
@@ -174,6 +175,13 @@ public final class RandomFolds {
     for (int job = 0; job < jobs.size(); job++) {
       generateJob(job, jobs.get(job)[0], jobs.get(job)[1], lost);
     }
+    for (int i = random.nextInt(4); i > 0; i--) {
+      String number = "session." + i;
+      long from = after(T0, 400);
+      long to = after(from, 60);
+      add(1, from, "operation " + number, e -> e.operationStart(number, from));
+      add(1 - lost, to, "end of operation " + number, e -> e.operationEnd(number, to));
+    }
   }
 
   private void exclude(String whose, Long attempt, long since, int seconds) {
@@ -218,7 +226,9 @@ public final class RandomFolds {
         long launched = submitted + random.nextInt((int) (to - submitted));
         int host = random.nextInt(removed.length);
         String executor = removed[host] > launched ? "e" + host : "unknown";
-        long finished = after(launched, random.nextInt(3) == 0 ? 90 : 10) + 1;
+        // Spark ends a task with its executor; an event comes a minute late at most.
+        long latest = executor.equals("unknown") ? Long.MAX_VALUE : Math.max(removed[host], removed[host] + 50_000);
+        long finished = Math.min(latest, after(launched, random.nextInt(3) == 0 ? 90 : 10) + 1);
         boolean wrote = random.nextInt(4) == 0;
         add(1, launched, "task " + task, e -> e.taskStart(task, number, launched, executor));
         String end = "end of task " + task + (result ? " result" : "") + (wrote ? " wrote" : "");

@@ -30,10 +30,11 @@ public final class Tables {
     System.out.println("none > " + TraceParent.ofApplication(null, null, false, "/home/hadoop", 1));
     Properties properties = new Properties();
     properties.setProperty(Platform.TRACEPARENT, given);
-    System.out.println("session as application > " + TraceParent.ofJob(properties, given));
-    System.out.println("session > " + TraceParent.ofJob(properties, other));
+    System.out.println("session as application > " + TraceParent.ofJob(properties, null, given));
+    System.out.println("session > " + TraceParent.ofJob(properties, null, other));
+    System.out.println("tag > " + TraceParent.ofJob(properties, other, given));
     properties.setProperty("traceparent", other);
-    System.out.println("thread > " + TraceParent.ofJob(properties, null));
+    System.out.println("thread > " + TraceParent.ofJob(properties, given, null));
     printReasons(Paths.get(args[0]));
     printRedactions();
     printBytes();
