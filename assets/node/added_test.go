@@ -72,7 +72,7 @@ func TestBootstrapInstallsAddedParts(t *testing.T) {
 		"sudo systemctl restart agent.service\n",
 		"http://127.0.0.1:13200/;",
 		"start_collector\nstart_agent\nreport\n",
-		"components='launcher collector profiler plugin extra agent'\n", // the report's, and so the metric's
+		"components='launcher collector profiler plugin connect extra agent'\n", // the report's, and so the metric's
 		"if hosts_only; then components='collector extra agent'; else install_launcher; fi\n",
 	} {
 		require.Contains(t, string(script), text)

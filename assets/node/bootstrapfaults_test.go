@@ -206,9 +206,9 @@ func TestBootstrapSurvivesUnexpectedNodes(t *testing.T) {
 		down    int // parts; -1: there is no report
 	}{
 		"no facts":      {nil, func(*testing.T, *bucket) {}, 0},
-		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { writeEMRInfo(t, platform.RoleCore, 3) }, 3},
+		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { writeEMRInfo(t, platform.RoleCore, 3) }, downloads()},
 		"no sudo right": {nil, func(t *testing.T, _ *bucket) { failCommand(t, "sudo") }, -1},
-		"no aws":        {nil, func(t *testing.T, _ *bucket) { failCommand(t, "aws") }, 3},
+		"no aws":        {nil, func(t *testing.T, _ *bucket) { failCommand(t, "aws") }, downloads()},
 		"no systemctl":  {nil, func(t *testing.T, _ *bucket) { failCommand(t, "systemctl") }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

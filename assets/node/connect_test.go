@@ -189,7 +189,9 @@ func (s *connectServer) requireOperations(t *testing.T, done [][]string, parents
 			require.Empty(t, top.ParentSpanID)
 			require.Len(t, top.Links, 1, "to the server")
 		} else {
-			require.Equal(t, strings.Split(parent, "-")[1:3], []string{span.TraceID, span.ParentSpanID}, "%v", d)
+			want := strings.Split(parent, "-")
+			require.Equal(t, want[1], span.TraceID, "%v", d)
+			require.Equal(t, want[2], span.ParentSpanID, "%v", d)
 			require.Len(t, span.Links, 1, "to the server")
 		}
 		require.Equal(t, len(d) == 3, jobs[span.SpanID] > 0, "%v: jobs", d)

@@ -114,7 +114,7 @@ func TestRehearsePrintsASummary(t *testing.T) {
 	}
 	require.Contains(t, o.stdout, "no errors")
 	require.Contains(t, o.stdout, "4 refused to be destroyed until they were unprotected")
-	require.Contains(t, o.stdout, "24 remain in the account after the destroy", "data with its settings, artifacts")
+	require.Contains(t, o.stdout, "25 remain in the account after the destroy", "data with its settings, artifacts")
 	require.Contains(t, o.stdout, "storage-data")
 }
 
