@@ -29,10 +29,12 @@ func ill() map[string]map[rules.ID]string {
 		"orders": {
 			rules.Skew:           "eight of ten orders belong to one customer",
 			rules.LowParallelism: "adaptive execution leaves the join two tasks for four cores",
+			rules.ResourceWait:   "the first job of a cluster, whose nodes still boot",
 		},
 		"history-skewed":    {rules.Skew: "97 of 100 rows have the same key"},
 		"history-spilling":  {rules.Spill: "two tasks sort more than fits into their memory"},
 		spark4Name:          {rules.Skew: "the first task on a new executor", rules.DriverBound: "a session that its user left idle"},
+		"of Airflow":        {rules.JobFailure: "its task's first try raises an exception"},
 		"history-failed":    {rules.FailedTasks: "a task fails each time", rules.JobFailure: "its step says so"},
 		"history-killed":    {rules.JobFailure: "its driver is killed"},
 		"history-attempts":  {rules.JobFailure: "its first attempt is killed"},
