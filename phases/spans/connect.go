@@ -75,22 +75,26 @@ func (b *Builder) session(id string) *session {
 	return s
 }
 
-// begun returns which of the session's times an operation of this start belongs to, and when
-// that began and ended; from is 0 if its start is lost, to if it has not ended.
-func (s *session) begun(at int64) (number int, from, to int64) {
-	slices.Sort(s.starts)
-	slices.Sort(s.ends)
-	for _, start := range s.starts {
-		if start <= at {
-			number, from = number+1, start
-		}
+// life is the time between a start and an end of a session.
+type life struct {
+	number   int   // of the session's lives, from 1 on
+	from, to int64 // 0: its start is lost, or it has not ended
+}
+
+// lifeAt returns the life that an operation of this start belongs to. The session's times are
+// sorted. A nil session is one of which there is no event.
+func (s *session) lifeAt(at int64) life {
+	l := life{number: 1}
+	if s == nil {
+		return l
 	}
-	for _, end := range s.ends {
-		if end >= at {
-			return max(1, number), from, end
-		}
+	if begun, _ := slices.BinarySearch(s.starts, at+1); begun > 0 {
+		l.number, l.from = begun, s.starts[begun-1]
 	}
-	return max(1, number), from, 0
+	if end, _ := slices.BinarySearch(s.ends, at); end < len(s.ends) {
+		l.to = s.ends[end]
+	}
+	return l
 }
 
 // analyses adds the operations of AnalyzePlan calls, of which there is no event: each lasts
@@ -154,13 +158,13 @@ func (a *assembly) parts(first map[int64]eventlog.JobProperties) parts {
 }
 
 // configured returns what a session that began at a time is configured with at another.
-func (p parts) configured(session string, begun, at int64) (latest eventlog.JobProperties) {
-	for _, x := range p.executions[session] {
-		if begun <= x.at && x.at <= at {
-			latest = x.properties
-		}
+func (p parts) configured(session string, begun, at int64) eventlog.JobProperties {
+	list := p.executions[session]
+	after, _ := slices.BinarySearchFunc(list, at+1, func(x part, at int64) int { return cmp.Compare(x.at, at) })
+	if after == 0 || list[after-1].at < begun {
+		return eventlog.JobProperties{}
 	}
-	return latest
+	return list[after-1].properties
 }
 
 // connectSpans makes the spans of operations, and of the sessions in whose traces there is
@@ -168,6 +172,10 @@ func (p parts) configured(session string, begun, at int64) (latest eventlog.JobP
 func (a *assembly) connectSpans(first map[int64]eventlog.JobProperties) {
 	a.analyses()
 	parts := a.parts(first)
+	for _, s := range a.sessions {
+		slices.Sort(s.starts)
+		slices.Sort(s.ends)
+	}
 	for _, number := range slices.SortedFunc(maps.Keys(a.operations), func(x, y string) int {
 		return cmp.Or(cmp.Compare(a.operations[x].from, a.operations[y].from), cmp.Compare(x, y))
 	}) {
@@ -176,21 +184,18 @@ func (a *assembly) connectSpans(first map[int64]eventlog.JobProperties) {
 			continue // its start is lost
 		}
 		names := o.begin.names
-		begun := int64(0)
-		if s := a.sessions[names.Session]; s != nil {
-			_, begun, _ = s.begun(o.from)
-		}
-		session := parts.configured(names.Session, begun, o.from)
+		during := a.sessions[names.Session].lifeAt(o.from)
+		session := parts.configured(names.Session, during.from, o.from)
 		properties := session
 		properties.Tags = o.begin.tags
 		if places := parts.places[number]; len(places) > 0 {
 			properties = places[0].properties
 		}
 		in := a.jobPlace(properties, a.place)
-		if in.session != "" && !a.sessionSpan(&in, o) {
+		if in.session != "" && !a.sessionSpan(&in, o, during) {
 			continue
 		}
-		s := a.span(in, platform.SpanOperation, number, "operation "+short(names.Operation), o.from, a.operationEnd(o))
+		s := a.span(in, platform.SpanOperation, number, "operation "+short(names.Operation), o.from, a.operationEnd(o, during))
 		a.describe(s, o.begin.statement)
 		a.set(s, platform.AttributeConnectSession, names.Session)
 		a.set(s, platform.AttributeConnectOperation, names.Operation)
@@ -212,34 +217,29 @@ func (a *assembly) text(s *tracepb.Span, key, value string) {
 }
 
 // operationEnd returns when an operation ended: at the latest with its session.
-func (a *assembly) operationEnd(o *phase[operation]) int64 {
-	to := o.to
-	if s := a.sessions[o.begin.names.Session]; s != nil {
-		if _, _, end := s.begun(o.from); end > 0 && (to == 0 || end < to) {
-			to = end
-		}
+func (a *assembly) operationEnd(o *phase[operation], session life) int64 {
+	if session.to > 0 && (o.to == 0 || session.to < o.to) {
+		return session.to
 	}
-	return a.end(to)
+	return a.end(o.to)
 }
 
 // sessionSpan makes the span of an operation's session, the root of its trace, unless there
 // is one, and puts the operation below it. It reports whether there is one.
-func (a *assembly) sessionSpan(in *place, o *phase[operation]) bool {
-	id, number, from, to, user := in.session, 1, o.from, int64(0), o.begin.user
+func (a *assembly) sessionSpan(in *place, o *phase[operation], during life) bool {
+	id, user := in.session, o.begin.user
 	if s := a.sessions[id]; s != nil {
-		var start int64
-		number, start, to = s.begun(o.from)
-		from, user = cmp.Or(start, from), cmp.Or(s.user, user)
+		user = cmp.Or(s.user, user)
 	}
 	own := id
-	if number > 1 {
-		own += "." + strconv.Itoa(number)
+	if during.number > 1 {
+		own += "." + strconv.Itoa(during.number)
 	}
 	in.parent = a.id(platform.SpanSession, own)
 	if kept, decided := a.keptSessions[own]; decided {
 		return kept
 	}
-	s := a.span(place{trace: in.trace}, platform.SpanSession, own, "session "+short(id), from, a.end(to))
+	s := a.span(place{trace: in.trace}, platform.SpanSession, own, "session "+short(id), cmp.Or(during.from, o.from), a.end(during.to))
 	a.set(s, platform.AttributeConnectSession, id)
 	a.text(s, platform.AttributeConnectUser, user)
 	a.link(s, *in)
