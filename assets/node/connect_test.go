@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
@@ -146,12 +144,9 @@ func TestConnectOperationsAreInTheirCallersTraces(t *testing.T) {
 // its jobs below, and that there is no other job.
 func (s *connectServer) requireOperations(t *testing.T, done [][]string, parents map[string]string) {
 	t.Helper()
-	byID := map[string]otlpSpan{}
+	byID := s.byID(t)
 	operations := map[string]otlpSpan{}
 	for _, span := range s.spans {
-		_, twice := byID[span.SpanID]
-		require.False(t, twice, "%s exists twice", span.Name)
-		byID[span.SpanID] = span
 		if labels := span.labels(); labels["spark.kind"] == string(platform.SpanOperation) {
 			id := labels[platform.AttributeConnectOperation]
 			if strings.HasPrefix(id, "analysis-") {
@@ -199,6 +194,17 @@ func (s *connectServer) requireOperations(t *testing.T, done [][]string, parents
 	}
 }
 
+// byID returns the spans by their ids, none of which may be there twice.
+func (s *connectServer) byID(t *testing.T) map[string]otlpSpan {
+	t.Helper()
+	byID := map[string]otlpSpan{}
+	for _, span := range s.spans {
+		require.NotContains(t, byID, span.SpanID, "%s exists twice", span.Name)
+		byID[span.SpanID] = span
+	}
+	return byID
+}
+
 // operationOf returns the operation above a span, in whose trace all are; false if there is
 // none.
 func (s *connectServer) operationOf(t *testing.T, byID map[string]otlpSpan, span otlpSpan) (operation otlpSpan, ok bool) {
@@ -235,23 +241,18 @@ func (s *connectServer) requireImport(t *testing.T) {
 			live = append(live, line(span.TraceID, span.SpanID, span.ParentSpanID, kind))
 		}
 	}
-	logs, err := eventlog.Find(os.DirFS(s.log), ".")
-	require.NoError(t, err)
-	require.Len(t, logs, 1)
 	engine, builder, jobs := phases.NewEngine(), spans.NewBuilder(), map[int64]platform.ConnectTags{}
-	_, err = logs[0].Read(t.Context(), func(event eventlog.Event) error {
+	s.readLog(t, func(event eventlog.Event) {
 		engine.Add(event)
 		builder.Add(event)
 		if job, ok := event.(*eventlog.JobStart); ok {
 			jobs[job.ID] = platform.ParseConnectTags(job.Properties.Tags, job.Properties.ConnectOperation)
 		}
-		return nil
 	})
-	require.NoError(t, err)
 	s.requireJobsBelowTheirOperations(t, jobs)
 	for _, resource := range builder.Trace(engine.Result(), nil).Spans {
 		for _, span := range resource.ScopeSpans[0].Spans {
-			kind, id, parent := kindOf(span), hex.EncodeToString(span.SpanId), hex.EncodeToString(span.ParentSpanId)
+			kind, id, parent := attributes(span.Attributes)["spark.kind"], hex.EncodeToString(span.SpanId), hex.EncodeToString(span.ParentSpanId)
 			if !elsewhere[id] && !elsewhere[parent] && kind != string(platform.SpanTask) && kind != string(platform.SpanPhase) {
 				imported = append(imported, line(hex.EncodeToString(span.TraceId), id, parent, kind))
 			}
@@ -293,10 +294,7 @@ func (s *connectServer) onlyByMetadata() map[string]bool {
 // Spark's own tag names, by id.
 func (s *connectServer) requireJobsBelowTheirOperations(t *testing.T, jobs map[int64]platform.ConnectTags) {
 	t.Helper()
-	byID, compared := map[string]otlpSpan{}, 0
-	for _, span := range s.spans {
-		byID[span.SpanID] = span
-	}
+	byID, compared := s.byID(t), 0
 	for _, span := range s.spans {
 		labels := span.labels()
 		if labels["spark.kind"] != string(platform.SpanJob) {
@@ -316,27 +314,30 @@ func (s *connectServer) requireJobsBelowTheirOperations(t *testing.T, jobs map[i
 // properties returns Spark's properties from the server's event log.
 func (s *connectServer) properties(t *testing.T) map[string]string {
 	t.Helper()
-	logs, err := eventlog.Find(os.DirFS(s.log), ".")
-	require.NoError(t, err)
-	require.Len(t, logs, 1)
 	var properties map[string]string
-	_, err = logs[0].Read(t.Context(), func(event eventlog.Event) error {
+	s.readLog(t, func(event eventlog.Event) {
 		if update, ok := event.(*eventlog.EnvironmentUpdate); ok {
 			properties = maps.Clone(update.Spark)
 		}
-		return nil
 	})
-	require.NoError(t, err)
 	require.NotEmpty(t, properties)
 	return properties
 }
 
-const interceptors = "spark.connect.grpc.interceptor.classes"
-
-func kindOf(span *tracepb.Span) string {
-	i := slices.IndexFunc(span.Attributes, func(a *commonpb.KeyValue) bool { return a.Key == "spark.kind" })
-	return span.Attributes[i].Value.GetStringValue()
+// readLog passes on the events of the server's log.
+func (s *connectServer) readLog(t *testing.T, take func(eventlog.Event)) {
+	t.Helper()
+	logs, err := eventlog.Find(os.DirFS(s.log), ".")
+	require.NoError(t, err)
+	require.Len(t, logs, 1)
+	_, err = logs[0].Read(t.Context(), func(event eventlog.Event) error {
+		take(event)
+		return nil
+	})
+	require.NoError(t, err)
 }
+
+const interceptors = "spark.connect.grpc.interceptor.classes"
 
 // The driver and the import read the same out of a job's tags.
 func TestPluginAndImportReadTheSameTags(t *testing.T) {
@@ -453,11 +454,9 @@ func TestConnectServerOfThousandsOfOperations(t *testing.T) {
 	server.stop(t)
 	require.NotContains(t, server.printed.String(), "observatory:", "what the plugin could not do")
 
-	byID, traces := map[string]otlpSpan{}, map[string]int{}
+	byID, traces := server.byID(t), map[string]int{}
 	var application map[string]string
 	for _, span := range server.spans {
-		require.NotContains(t, byID, span.SpanID, "it exists twice")
-		byID[span.SpanID] = span
 		traces[span.TraceID]++
 		if labels := span.labels(); labels["spark.kind"] == string(platform.SpanApplication) {
 			application = labels
