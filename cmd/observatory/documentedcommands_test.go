@@ -156,7 +156,12 @@ func examples() map[string]example {
 		"bin/observatory profile run --databricks --databricks-file workspace --output history": {by: citation{
 			"profiler/run", "TestVariablesOfAWorkspace", "databricks_test.go", `"--databricks", "--databricks-file", file`,
 		}},
-		"bin/observatory profile tables --sql --output history > views.sql":                               {executed: true},
+		"bin/observatory profile ddl --dialect duckdb --output history > views.sql":                           {executed: true},
+		"bin/observatory profile ddl --dialect athena --s3-output-path s3://DATA_BUCKET/lake/history/ --json": {executed: true},
+		"bin/observatory profile ddl --dialect spark --s3-output-path s3://DATA_BUCKET/lake/history/":         {executed: true},
+		"bin/observatory profile ddl --dialect databricks --s3-output-path s3://DATA_BUCKET/lake/history/ --catalog-name main": {
+			executed: true,
+		},
 		"bin/observatory profile judge --output history":                                                  {executed: true},
 		"bin/observatory profile report app-20261124085717-0000 --output history --html job.html":         {executed: true},
 		"bin/observatory profile expire --output history --retention-days 365 --dry-run":                  {executed: true},

@@ -39,7 +39,7 @@ func AddTo(c *cobra.Command) {
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	c.AddCommand(runCommand(), judgeCommand(), reportCommand(), serveCommand(), toolsCommand())
-	c.AddCommand(expireCommand(), deleteCommand(), tablesCommand())
+	c.AddCommand(expireCommand(), deleteCommand(), tablesCommand(), ddlCommand())
 }
 
 // CodeError ends the program with a code other than 1.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -13,13 +12,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning. Types are those of Spark and DuckDB; times are UTC.
-
-With --sql it prints SQL of DuckDB instead, which makes a view of each table that a run wrote to the folder or to S3.`
-
-const tablesExamples = `  # views of the tables in a folder, for DuckDB
-  observatory-profiler tables --sql --output ./history > views.sql
-  duckdb -init views.sql`
+const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning. Types are those of Spark and DuckDB; times are UTC. The command
+ddl declares them to catalogs.`
 
 // describedTable is a table in the output of --json.
 type describedTable struct {
@@ -31,11 +25,13 @@ type describedTable struct {
 
 func tablesCommand() *cobra.Command {
 	c := newCommand("tables", "List the tables and their columns", tablesHelp)
-	c.Example = tablesExamples
 	flags := run.AddFlags(c.Flags(), run.LakeOptions())
 	asJSON := c.Flags().Bool("json", false, "print them as JSON")
 	asSQL := c.Flags().Bool("sql", false, "print SQL of DuckDB that makes views of the tables in --output or --s3-output-path")
 	c.MarkFlagsMutuallyExclusive("json", "sql")
+	if err := c.Flags().MarkDeprecated("sql", "use ddl --dialect duckdb, which also has comments and functions"); err != nil {
+		panic(err) // the flag is this command's
+	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *asSQL {
 			return printViews(cmd, flags)
@@ -70,11 +66,9 @@ func printViews(cmd *cobra.Command, flags run.Flags) error {
 	if err != nil {
 		return err
 	}
-	at := options.S3OutputPath
-	if at == "" {
-		if at, err = filepath.Abs(options.Output); err != nil {
-			return fmt.Errorf("print the views of %s: %w", options.Output, err)
-		}
+	at, err := locationOf(options)
+	if err != nil {
+		return err
 	}
 	sql, err := kept.Views(cmd.Context(), at)
 	if err != nil {

@@ -74,7 +74,7 @@ func reference(asked string) string {
 		}
 	}
 	b.WriteString("\n## Questions\n\nThe same SQL works in Spark and in DuckDB, with a view for each table: " +
-		"[in DuckDB](../guides/history.md#query), `profile tables --sql` makes them.\n")
+		"[in DuckDB](../guides/history.md#query), `profile ddl --dialect duckdb` makes them.\n")
 	for question := range strings.SplitSeq(strings.TrimSpace(asked), "\n\n") {
 		title, query, _ := strings.Cut(question, "\n")
 		fmt.Fprintf(&b, "\n%s\n\n```sql\n%s\n```\n", strings.TrimPrefix(title, "-- "), query)

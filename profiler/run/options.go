@@ -65,6 +65,8 @@ type Options struct {
 
 	PasswordFile string // of those who may wake serve; "" if nobody may
 
+	CatalogName, SchemaName, VolumeName string // where ddl declares the tables
+
 	Tools ToolServer // of tools only
 }
 
@@ -190,6 +192,18 @@ func outputOptions() []Option {
 			func(o *Options) *string { return &o.Output }),
 		number("retention_days", "0", "Days that rows are kept after the start of their application; older ones are removed at the end of a"+
 			" run, and not read again. 0: for ever.", 0, func(o *Options) *int { return &o.RetentionDays }),
+	}
+}
+
+// CatalogOptions are those of ddl alone. Names and defaults are those of the notebooks.
+func CatalogOptions() []Option {
+	return []Option{
+		text("catalog_name", "", "Catalog of Unity Catalog that the schema is in. Required for Databricks.", "", nil,
+			func(o *Options) *string { return &o.CatalogName }),
+		text("schema_name", "spark_observability", "Schema of the tables, in Athena and Spark a database.", "", nil,
+			func(o *Options) *string { return &o.SchemaName }),
+		text("volume_name", "profiler_logs_volume", "Volume for the logs that Databricks' clusters deliver.", "", nil,
+			func(o *Options) *string { return &o.VolumeName }),
 	}
 }
 

@@ -19,13 +19,14 @@ Rendered from profiler/run; edit the table there and run ` + "`make generate`" +
 ` + "`run`, `serve` and `tools`" + ` take each option as a flag, as an environment variable, or from a YAML file
 (` + "`--config FILE`" + `) whose keys are the names of the variables. ` + only("serve", ServeOptions()) + `
 ` + only("tools", ToolOptions()) + `
-` + "`expire` and `delete`" + ` have flags for the options that say where the tables are. A flag overrides
+` + only("ddl", CatalogOptions()) + `
+` + "`expire`, `delete` and `ddl`" + ` have flags for the options that say where the tables are. A flag overrides
 a variable, which overrides the file, which overrides the default. An empty variable counts as not set. All violations are reported at once.
 
 | Variable, key | Flag | Default | Meaning | Rule |
 |---|---|---|---|---|
 `)
-	for _, o := range slices.Concat(Table(), ServeOptions(), ToolOptions()) {
+	for _, o := range slices.Concat(Table(), ServeOptions(), ToolOptions(), CatalogOptions()) {
 		standard := ""
 		if o.Default != "" {
 			standard = "`" + o.Default + "`"

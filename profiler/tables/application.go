@@ -1,6 +1,9 @@
 package tables
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Application is a row of the table applications: an attempt of a Spark application.
 type Application struct {
@@ -125,14 +128,12 @@ const (
 	RemovedOther          = "other"
 )
 
-// IsLoss reports whether executors of a class were removed that the application could have used.
-func IsLoss(class string) bool {
-	switch class {
-	case RemovedLost, RemovedKilled, RemovedMemory, RemovedPreempted:
-		return true
-	}
-	return false
-}
+// Losses are the classes of executors that were removed although the application could have used
+// them.
+func Losses() []string { return []string{RemovedLost, RemovedKilled, RemovedMemory, RemovedPreempted} }
+
+// IsLoss reports whether a class is one of Losses.
+func IsLoss(class string) bool { return slices.Contains(Losses(), class) }
 
 // Host returns the host of an executor, without the port of its block manager.
 func (e *Executor) Host() string {

@@ -15,7 +15,7 @@ type ApplicationsIn struct {
 	Page
 	Period
 
-	ID     string `json:"id,omitempty" jsonschema:"id of an application, an EMR cluster (j-…), an EMR step (s-…) or a trace, or a part of an application's name; by default all applications"`
+	ID     string `json:"id,omitempty" jsonschema:"id of an application, a cluster, an EMR step (s-…) or a trace, or a part of an application's name; by default all applications"`
 	Failed bool   `json:"failed,omitempty" jsonschema:"only applications that failed, were killed or did not end, or have failed jobs"`
 }
 

@@ -31,7 +31,7 @@ type HTTP struct {
 // RequestsPerSecond is how many requests a client may send, by its address.
 const RequestsPerSecond = 20
 
-// Bounds of what clients may ask for. A call holds the tables of at most mostApplications
+// Bounds of what clients may ask for. A call holds the tables of at most MostApplications
 // applications, one after the other.
 const (
 	requestBytes    = 64 << 10

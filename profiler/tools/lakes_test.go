@@ -94,6 +94,25 @@ func remove(t *testing.T, l *lake.Lake, a *tables.Application) error {
 	return err
 }
 
+// A cluster that is not EMR's has an id of any form, which goes before names with the same text.
+func TestAnotherClusterSelectsItsApplications(t *testing.T) {
+	l := emptyLake(t)
+	const cluster = "0730-123456-abc"
+	for n := range 3 {
+		a := app(cluster, n, noon.Add(time.Duration(n)*time.Minute))
+		put(t, l, a, stageRow(a, 1, int64(n+1)))
+	}
+	named := app("j-1", 9, noon.Add(time.Hour))
+	named.ApplicationName = "copy of " + cluster
+	put(t, l, named, stageRow(named, 1, 9))
+	s := connect(t, tools.FromLake(l))
+	out := rowsOf(t, s, "getsloweststages", map[string]any{"id": cluster})
+	require.Equal(t, 3, out.Applications)
+	require.Equal(t, 4, rowsOf(t, s, "getappid", map[string]any{"id": cluster, "from": "2026-11-28", "to": "2026-11-28"}).Total)
+	out = rowsOf(t, s, "getsloweststages", map[string]any{"id": "copy of"})
+	require.Equal(t, named.ApplicationID, out.Application.ApplicationID)
+}
+
 // The days of a list without days are those of its first page, also after midnight.
 func TestDaysStayThoseOfTheFirstPage(t *testing.T) {
 	l := emptyLake(t)

@@ -56,6 +56,16 @@ func rawTables() []rawTable {
 	}
 }
 
+// RawName returns the name of the tool that shows rows of a table; "" if none does.
+func RawName(table tables.Name) string {
+	for _, t := range rawTables() {
+		if t.table == table {
+			return t.tool
+		}
+	}
+	return ""
+}
+
 // rawColumn is a column as answers name it: with its unit.
 type rawColumn struct {
 	tables.Column

@@ -29,7 +29,7 @@ func isID(text string) bool {
 // selection is what an id selects.
 type selection struct {
 	id      string
-	several bool // all applications of a cluster or a step, and not the latest only
+	several bool // all applications of an EMR cluster or a step, and not the latest only
 	matches func(row tables.Application) bool
 }
 
@@ -48,7 +48,7 @@ func selects(id string, f *lake.Filter) selection {
 		s.matches = func(row tables.Application) bool { return known(row.TraceID) == id }
 	default:
 		named := named(id)
-		s.matches = func(row tables.Application) bool { return row.ApplicationID == id || named(row) }
+		s.matches = func(row tables.Application) bool { return row.ApplicationID == id || row.ClusterID == id || named(row) }
 	}
 	return s
 }

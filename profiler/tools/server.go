@@ -28,7 +28,7 @@ import (
 )
 
 const instructions = `Spark's history: applications, where their time went, what was found and what to change.
-Most tools take any id: of an application, an EMR cluster (j-…), an EMR step (s-…) or a trace, or a part of an application's name; without
+Most tools take any id: of an application, a cluster, an EMR step (s-…) or a trace, or a part of an application's name; without
 one they are about the latest application. "verdict" answers most questions at once; findings says what to change.
 Times are UTC; names have their units: _ms, _bytes, _hours, _share (0 to 1), _percent (0 to 100). Measurements have three significant
 digits; rows of the raw tools are what is stored.

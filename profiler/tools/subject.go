@@ -16,14 +16,14 @@ import (
 
 // Which selects applications.
 type Which struct {
-	ID string `json:"id,omitempty" jsonschema:"id of an application, an EMR cluster (j-…), an EMR step (s-…) or a trace, or the name of an application or a part of it; by default the latest application. A cluster or step selects its latest 25 applications, everything else the latest run"`
+	ID string `json:"id,omitempty" jsonschema:"id of an application, a cluster, an EMR step (s-…) or a trace, or the name of an application or a part of it; by default the latest application. A cluster or step selects its latest 25 applications, everything else the latest run"`
 
 	ClusterID string  `json:"cluster_id,omitempty" jsonschema:"cluster, needed only if several have the application id"`
 	AttemptID *string `json:"attempt_id,omitempty" jsonschema:"attempt; by default the latest"`
 }
 
-// mostApplications is how many applications an answer is about, the latest ones.
-const mostApplications = 25
+// MostApplications is how many applications an answer is about, the latest ones.
+const MostApplications = 25
 
 // subject is what a call is about: the latest attempts of applications, the latest one first.
 type subject struct {
@@ -60,12 +60,25 @@ func (a answers) find(ctx context.Context, p *progress, in Which, page *Page) (s
 	if len(s.all) == 0 {
 		return s, s.unknown(seen)
 	}
+	// Databricks' clusters and named sources have ids that may be names as well.
+	if of := ofCluster(s.all, chosen.id); len(of) > 0 {
+		s.all, chosen.several = of, true
+	}
 	if chosen.several {
-		s.latest(mostApplications)
+		s.latest(MostApplications)
 	} else {
 		s.all = latestOf(s.all)[:1]
 	}
 	return s, nil
+}
+
+func ofCluster(all []tables.Application, id string) (of []tables.Application) {
+	for _, row := range all {
+		if row.ClusterID == id {
+			of = append(of, row)
+		}
+	}
+	return of
 }
 
 // byApplicationID looks an application up, without a list of all.

@@ -1,0 +1,70 @@
+package ddl_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/profiler/ddl"
+)
+
+// Users' questions, separated by blank lines, which docs/reference/tables.md shows.
+const usersQuestions = "../lake/testdata/questions.sql"
+
+// Spark 4 executes what is for Spark, and what is for Databricks but for the volume, on the same
+// lake: users' questions and the functions have DuckDB's answers.
+func TestSparkAnswersAsDuckDB(t *testing.T) {
+	dir := t.TempDir()
+	l := realLake(t, dir)
+	content, err := os.ReadFile(usersQuestions)
+	require.NoError(t, err)
+	asked := strings.Split(string(content), "\n\n")
+	require.Len(t, asked, 14)
+	ofUsers := len(asked)
+	short := map[any]bool{"logs": true}
+	for _, q := range questions(t, connect(t, l)) {
+		if short[q.arguments["id"]] || testenv.Long() {
+			asked = append(asked, q.sql)
+		}
+	}
+	want := duck(t, l, dir, asked)
+
+	catalog := ddl.Catalog{Name: "spark_catalog", Schema: "history", Volume: "logs", Location: dir, Replace: true}
+	inSpark, err := ddl.Statements(ddl.Spark, catalog)
+	require.NoError(t, err)
+	catalog.Schema = "spark_observability"
+	inDatabricks, err := ddl.Statements(ddl.Databricks, catalog)
+	require.NoError(t, err)
+	isVolume := func(s string) bool { return strings.HasPrefix(s, "CREATE VOLUME ") }
+	require.Len(t, slices.DeleteFunc(slices.Clone(inDatabricks), isVolume), len(inDatabricks)-1)
+	inDatabricks = slices.DeleteFunc(inDatabricks, isVolume)
+
+	statements := slices.Concat(inSpark, []string{"USE history"}, asked[:ofUsers], inDatabricks, asked[ofUsers:])
+	got := sparkFour(t, statements)
+	before := len(inSpark) + 1
+	got = append(got[before:before+ofUsers], got[before+ofUsers+len(inDatabricks):]...)
+	for i, query := range asked {
+		requireEqual(t, want[i], got[i], query)
+	}
+}
+
+// requireEqual compares the rows of two engines, which are the same but for the last digits of
+// quotients.
+func requireEqual(t *testing.T, want, got []row, query string) {
+	t.Helper()
+	require.Len(t, got, len(want), query)
+	for i := range want {
+		require.Len(t, got[i], len(want[i]), "%s: %v, not %v", query, got[i], want[i])
+		for name, value := range want[i] {
+			if number, is := value.(float64); is {
+				require.InEpsilon(t, 1+number, got[i][name].(float64)+1, 1e-9, "%s: %s", query, name)
+				continue
+			}
+			require.Equal(t, value, got[i][name], "%s: %s", query, name)
+		}
+	}
+}
