@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"strings"
@@ -72,7 +73,8 @@ func (o Options) withDefaults() Options {
 // Client reads one server. It is safe for concurrent use.
 type Client struct {
 	o         Options
-	login     Login // nil if the server needs none
+	login     Login   // nil if the server needs none
+	cookie    *Cookie // nil without one
 	transport http.RoundTripper
 	slots     *semaphore.Weighted
 
@@ -101,6 +103,41 @@ func Open(base string, o Options) (*Client, error) {
 		return nil, fmt.Errorf("open history server %s: %w", clean(base), err)
 	}
 	c.current.Store(&session{http: &http.Client{Transport: c.transport, CheckRedirect: sameHost}, base: apiBase(parsed)})
+	return c, nil
+}
+
+// Cookie is what a person's browser was given at its login to Databricks' user interfaces. One may be
+// used by several clients: when a server says that it has expired, none asks any server any more.
+type Cookie struct {
+	name, value string
+	expired     atomic.Bool
+}
+
+// ErrCookie is of a request whose cookie has expired. No later one can succeed.
+var ErrCookie = errors.New("the cookie has expired, or is none of this place: log in with a browser and copy it again")
+
+// NewCookie returns a cookie. Its value is in no error and no output.
+func NewCookie(name, value string) *Cookie { return &Cookie{name: name, value: value} }
+
+// OpenWithCookie returns a client of the server at base for a browser's cookie. It sends no request.
+func OpenWithCookie(base string, cookie *Cookie, o Options) (*Client, error) {
+	c, err := Open(base, o)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := url.Parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("open the UI: %w", cleaned(err))
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, fmt.Errorf("create a cookie jar: %w", err)
+	}
+	jar.SetCookies(parsed, []*http.Cookie{
+		{Name: cookie.name, Value: cookie.value, Path: "/"}, {Name: "PRIMARY_DOMAIN", Value: "workspace", Path: "/"},
+	})
+	c.cookie = cookie
+	c.current.Load().http.Jar = jar
 	return c, nil
 }
 

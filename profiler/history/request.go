@@ -32,16 +32,20 @@ var (
 	// ErrLeftOut is returned without a request for an endpoint that failed too often.
 	ErrLeftOut = errors.New("not requested: earlier requests to this endpoint have failed (max_endpoint_failures)")
 
-	errExpired = errors.New("not logged in")
-	errLost    = errors.New("a new session has ended, too")
-	errLoading = errors.New("the server is still loading the history")
-	errRefused = errors.New("refused") // a retry cannot help
+	errExpired      = errors.New("not logged in")
+	errUnauthorized = errors.New("unauthorized")
+	errLost         = errors.New("a new session has ended, too")
+	errLoading      = errors.New("the server is still loading the history")
+	errRefused      = errors.New("refused") // a retry cannot help
 )
 
 // IsFinal reports whether a request failed in a way that no later one will change: the
 // resource does not exist, is forbidden or is too long, or the request is not understood.
 func IsFinal(err error) bool {
 	if errors.Is(err, errLost) { // wraps a rejection, but of a session that ended
+		return false
+	}
+	if errors.Is(err, ErrCookie) { // another cookie may be given to a later run
 		return false
 	}
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrTooLong) || errors.Is(err, errRefused)
@@ -117,6 +121,9 @@ func (c *Client) do(ctx context.Context, r request, consume consumer) error {
 // forbidden.
 func (c *Client) tryLoggedIn(ctx context.Context, r request, consume consumer) error {
 	for retried := false; ; retried = true {
+		if c.cookie != nil && c.cookie.expired.Load() {
+			return poll.Permanent(ErrCookie)
+		}
 		s, err := c.session(ctx)
 		if err != nil {
 			return poll.Permanent(err)
@@ -126,6 +133,8 @@ func (c *Client) tryLoggedIn(ctx context.Context, r request, consume consumer) e
 		switch {
 		case final:
 			return poll.Permanent(err)
+		case errors.Is(err, errExpired) && c.cookie != nil:
+			return poll.Permanent(c.cookie.refused(err))
 		case errors.Is(err, errExpired) && c.login == nil:
 			return poll.Permanent(fmt.Errorf("%w: give the URL of a history server (usually port 18080) or of a Spark UI (4040) that "+
 				"needs no login", err))
@@ -139,6 +148,16 @@ func (c *Client) tryLoggedIn(ctx context.Context, r request, consume consumer) e
 			return fmt.Errorf("%w: %w", errLost, err)
 		}
 	}
+}
+
+// refused returns the error of a refused request: what only this page's owner may see says nothing of
+// the cookie.
+func (k *Cookie) refused(err error) error {
+	if errors.Is(err, ErrForbidden) && !errors.Is(err, errUnauthorized) {
+		return fmt.Errorf("%w: the owner of the cookie may not see this", err)
+	}
+	k.expired.Store(true)
+	return fmt.Errorf("%w (%w)", ErrCookie, err)
 }
 
 // probe returns an error unless the server accepts the session.
@@ -189,7 +208,9 @@ func statusError(response *http.Response) error {
 		return fmt.Errorf("%w: %w", ErrNotFound, err)
 	case code < http.StatusBadRequest:
 		return fmt.Errorf("%w: %s to another host", errExpired, response.Status)
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+	case code == http.StatusUnauthorized:
+		return fmt.Errorf("%w: %w: %w: %w", errExpired, ErrForbidden, errUnauthorized, err)
+	case code == http.StatusForbidden:
 		return fmt.Errorf("%w: %w: %w", errExpired, ErrForbidden, err)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:
 		if wait, ok := requests.RetryAfter(response.Header.Get("Retry-After"), time.Now()); ok {

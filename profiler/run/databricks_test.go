@@ -204,6 +204,17 @@ func TestVariablesOfAWorkspace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, workspace.Token("dapi-other"), o.Workspace.Token, "the environment goes before the file")
 
+	secrets := map[string]string{
+		run.WorkspaceHost: "https://x", run.WorkspaceToken: "t", run.DataPlaneCookie: "dbauth-canary",
+		run.DataPlaneURL: "https://dp-1.cloud.databricks.com/sparkui/1123-a/driver-7/jobs/?o=1",
+	}
+	o, err = given{flags: []string{"--databricks"}, variables: secrets}.resolve(t)
+	require.NoError(t, err)
+	require.Equal(t, run.Workspace{
+		Host: "https://x", Token: "t", DataPlane: "https://dp-1.cloud.databricks.com", Cookie: "dbauth-canary",
+	}, o.Workspace)
+	require.NotContains(t, fmt.Sprintf("%+v", o), "canary")
+
 	_, err = given{flags: []string{"--databricks-file", file}}.resolve(t)
 	require.ErrorContains(t, err, "does nothing without databricks")
 	require.NoError(t, os.Chmod(file, 0o640))
@@ -217,6 +228,15 @@ func TestVariablesOfAWorkspace(t *testing.T) {
 		{nil, nil, []string{`DATABRICKS_HOST: "" must be set with databricks`, `DATABRICKS_TOKEN: "" must be set with databricks`}},
 		{nil, map[string]string{run.WorkspaceHost: "http://u:canary@x", run.WorkspaceToken: "two canary words"}, []string{
 			`DATABRICKS_HOST: "[hidden]" must be the https:// URL of a workspace`, `DATABRICKS_TOKEN: "[hidden]" must be one word`,
+		}},
+		{nil, map[string]string{run.WorkspaceHost: "https://x", run.WorkspaceToken: "t", run.DataPlaneURL: "https://dp-1.example"}, []string{
+			`DATABRICKS_DATAPLANE_URL, DATAPLANE_DOMAIN_DBAUTH: "" must be set together; set both, or none`,
+		}},
+		{nil, map[string]string{
+			run.WorkspaceHost: "https://x", run.WorkspaceToken: "t", run.DataPlaneURL: "http://canary@dp-1.example", run.DataPlaneCookie: "a=canary; b",
+		}, []string{
+			`DATAPLANE_DOMAIN_DBAUTH: "[hidden]" must be the value of one cookie`,
+			`DATABRICKS_DATAPLANE_URL: "[hidden]" must be the https:// URL of a workspace`,
 		}},
 		{[]string{"--logs", "x", "--cluster-tags", "a=b"}, map[string]string{run.WorkspaceHost: "https://x", run.WorkspaceToken: "t"}, []string{
 			`cannot be combined with logs; give one source`, `flag --cluster-tags: "a=b" cannot be combined with databricks`,

@@ -74,6 +74,9 @@ type Options struct {
 type Workspace struct {
 	Host  string // URL
 	Token workspace.Token
+
+	DataPlane string          // URL of the clusters' Spark UIs; "" asks none
+	Cookie    workspace.Token // of a browser that is logged in to them
 }
 
 // Option declares one setting. Its flag, environment variable, key in a file and line in
@@ -115,11 +118,12 @@ func sourceOptions() []Option {
 			"must be an http:// or https:// URL without user and password", plainURL, func(o *Options) *string { return &o.HistoryServer })),
 		{
 			Name: "databricks", Default: "false", Doc: "Clusters of a Databricks workspace, in place of EMR. " + WorkspaceHost + " and " +
-				WorkspaceToken + " come from the environment or databricks_file.",
+				WorkspaceToken + " come from the environment or databricks_file, and so do " + DataPlaneURL + " and " + DataPlaneCookie +
+				", with which the Spark UIs of clusters that deliver no logs are read.",
 			Rule: "must be true or false", Switch: true,
 			set: func(o *Options, s string) (ok bool) { o.Databricks, ok = parseBool(s); return ok },
 		},
-		text("databricks_file", "", "File that only its owner can read, with lines NAME=VALUE of "+WorkspaceHost+" and "+WorkspaceToken+".",
+		text("databricks_file", "", "File that only its owner can read, with lines NAME=VALUE of these variables.",
 			"", nil, func(o *Options) *string { return &o.WorkspaceFile }),
 		text("source_name", "", "cluster_id of the rows of logs or history_server. Empty: the folder's or the host's name.",
 			"", nil, func(o *Options) *string { return &o.SourceName }),

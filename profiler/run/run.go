@@ -222,10 +222,16 @@ func openSource(ctx context.Context, config aws.Config, o Options, at Place, dur
 		if err != nil {
 			return nil, err
 		}
-		return source.NewDatabricks(ctx, source.DatabricksOptions{
+		options := source.DatabricksOptions{
 			Workspace: client, AWS: config, NameFilter: o.NameFilter, CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore,
 			Listed: during.listed,
-		}), nil
+		}
+		if o.Workspace.DataPlane != "" {
+			options.UI = &source.DatabricksUI{
+				URL: o.Workspace.DataPlane, Cookie: history.NewCookie(DataPlaneCookie, string(o.Workspace.Cookie)), History: behind,
+			}
+		}
+		return source.NewDatabricks(ctx, options), nil
 	case config.Region == "":
 		return nil, errors.New("no AWS region: set aws_region, or AWS_REGION, or a profile with a region")
 	}

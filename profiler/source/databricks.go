@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/emr-observatory/emr-observatory/phases/s3files"
+	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/profiler/workspace"
 )
@@ -31,10 +33,22 @@ type DatabricksOptions struct {
 	// Listed is called with the number of clusters found so far, after each page but the last. It
 	// may be nil.
 	Listed func(clusters int)
+
+	// UI leads to the Spark UIs of clusters, for what they do not deliver; nil asks none.
+	UI *DatabricksUI
+}
+
+// DatabricksUI is how the Spark UIs of a workspace's clusters are asked. Databricks documents no way in
+// for programs: a browser's cookie is one.
+type DatabricksUI struct {
+	URL     string // of the data plane, without a path
+	Cookie  *history.Cookie
+	History history.Options
 }
 
 // Databricks is the source for a workspace's clusters, whose history is in the event logs that they
-// deliver. A log has all of Spark's events, and outlives the cluster.
+// deliver. A log has all of Spark's events, and outlives the cluster. Their UIs are asked only for what
+// was not delivered: they know the last driver of a cluster, and what its retention left.
 type Databricks struct {
 	ctx context.Context
 	o   DatabricksOptions
@@ -75,6 +89,9 @@ func (d *Databricks) listed(c workspace.Cluster) Listed {
 		l.Settled = !l.Ended.IsZero() && d.now().After(l.Ended.Add(settleTime))
 	}
 	l.Fingerprint = fmt.Sprintf("%s %d %d", c.State, c.Terminated, c.Context)
+	if d.o.UI != nil {
+		l.Fingerprint += " ui" // what an earlier run could not read may be there
+	}
 	return l
 }
 
@@ -101,8 +118,34 @@ func (d *Databricks) Open(ctx context.Context, listed Listed) (*Cluster, error) 
 	if err == nil {
 		err = undelivered(c)
 	}
+	if err != nil && d.o.UI != nil && c.Context != 0 {
+		err = d.throughUI(ctx, cluster, c, err)
+	}
 	cluster.report(EndpointEventLogs, err)
 	return cluster, ctx.Err()
+}
+
+// throughUI adds the applications that a cluster's UI lists and that it did not deliver, for the reason
+// undelivered. It returns nil if the UI was read.
+func (d *Databricks) throughUI(ctx context.Context, cluster *Cluster, c workspace.Cluster, undelivered error) error {
+	base := fmt.Sprintf("%s/sparkui/%s/driver-%d", d.o.UI.URL, url.PathEscape(c.ID), c.Context)
+	client, err := history.OpenWithCookie(base, d.o.UI.Cookie, d.o.UI.History)
+	if err == nil {
+		var found []Application
+		found, err = serverApplications(ctx, client, cluster.Summary.Cluster)
+		for _, a := range found {
+			if !slices.ContainsFunc(cluster.Applications, func(b Application) bool { return b.ID.ApplicationID == a.ID.ApplicationID }) {
+				cluster.Applications = append(cluster.Applications, a)
+			}
+		}
+	}
+	if err != nil {
+		// No Obstacle: the next run may have another cookie.
+		return fmt.Errorf("%s; its Spark UI could not be read: %w", undelivered.Error(), err)
+	}
+	slices.SortStableFunc(cluster.Applications, newestFirst)
+	cluster.Notes = append(cluster.Notes, "its Spark UI was read, which knows its last driver only: "+undelivered.Error())
+	return nil
 }
 
 // applications finds the logs of a cluster below a destination. A cluster without a folder there has

@@ -26,7 +26,11 @@ const (
 	workspaceSecrets  = "profiler/run TestVariablesOfAWorkspace"
 	fromDatabricks    = "docs/guides/history.md#from-databricks"
 
-	deliveredOnly = "A workspace's clusters are found, and the event logs that they deliver are read; their UI is not."
+	deliveredOnly = "A workspace's clusters are found, and the event logs that they deliver are read; with a browser's cookie their UIs, too."
+
+	catalogFunctions = "profiler/ddl TestFunctionsAnswerAsTools"
+	catalogSpark     = "profiler/ddl TestSparkAnswersAsDuckDB"
+	workspaceUIs     = "profiler/run TestUIsOfAWorkspace"
 )
 
 // profilerDocument answers what is wanted of the profiler of Spark's history with tools for
@@ -84,9 +88,9 @@ func profilerFrameworks() []row {
 			at{askGuide, toolQuestions},
 		},
 		{
-			"The second runs an ETL regularly, for SQL or a Databricks Genie room.", open,
-			"The control node runs it every hour, and SQL reads the tables. Missing: a Genie room, which needs them in a catalog.",
-			at{controlRuns, "profiler/serve TestRunsRepeatAtTheInterval", queryGuide},
+			"The second runs an ETL regularly, for SQL or a Databricks Genie room.", done,
+			"The control node runs it every hour. `profile ddl` declares the tables to Unity Catalog, where a Genie room finds them; no room was tried.",
+			at{controlRuns, "profiler/serve TestRunsRepeatAtTheInterval", queryGuide, catalogSpark},
 		},
 		{"It suits dozens or hundreds of jobs.", done, "", at{"profiler/judge TestThousandApplications", "docs/reference/tables.md#questions"}},
 	}
@@ -104,8 +108,9 @@ func profilerTools() []row {
 			at{fromEMR, "profiler/history TestErrorsHaveNoSecrets"},
 		},
 		{
-			"Run agentconnprod and agentddlprod.", corrected, "Nothing is installed in a schema: `observatory profile tools` is the server (MCP).",
-			at{queryGuide, "profiler/tools TestStandardInputAndOutput"},
+			"Run agentconnprod and agentddlprod.", corrected,
+			"`observatory profile tools` is the server (MCP). `profile ddl --dialect databricks` makes the fourteen tools as table functions.",
+			at{queryGuide, "profiler/tools TestStandardInputAndOutput", catalogFunctions},
 		},
 		{
 			"Afterwards the tools are in a sink schema.", corrected, "A client lists them from the server, each with its arguments.",
@@ -195,9 +200,9 @@ func profilerTables() []row {
 		{"Table tasks.", done, "Only on request, as in the document.", at{"docs/reference/tables.md#tasks", "profiler/run TestTasksStay"}},
 		{"The tables serve SQL analysis.", done, "", at{"docs/reference/tables.md#questions", sqlAgrees}},
 		{
-			"A Genie room over the tables turns text into SQL.", open,
-			"A model can read their description. Missing: a catalog that names them, and a tool that runs SQL.",
-			at{"profiler/tools TestDescribeTables"},
+			"A Genie room over the tables turns text into SQL.", done,
+			"`profile ddl` declares them with a description of each column, which a room reads; no room was tried. Elsewhere DuckDB's server runs SQL.",
+			at{queryGuide, askGuide, "profiler/ddl TestAthenaParsesItsStatements"},
 		},
 		{
 			"Question: which jobs are the most inefficient?", done, "",
@@ -213,18 +218,23 @@ func profilerTables() []row {
 
 func profilerDatabricks() []row {
 	return append(databricksSecrets(), []row{
-		{"Picture of the data plane's URL in a browser.", open, "Missing: Databricks' history server, as above.", nil},
+		{"Picture of the data plane's URL in a browser.", refused, "The guide says where it is: the address of a Spark UI in a tab of its own.",
+			at{fromDatabricks}},
 		{"timeout_seconds of Databricks' ETL, default 300.", done, "One set of options for all sources.", at{options, defaults}},
 		{
 			"max_applications of Databricks' ETL: applications of each cluster.", done,
 			"What was left out has a row in completeness.", at{options, "profiler/run TestLimitOfApplications"},
 		},
 		{"environment of Databricks' ETL: dev or prod.", done, "", at{options, conflicts}},
-		{"catalog_name, required.", open, "Tables have a place in S3 or a folder instead. Missing: an entry in a catalog.", at{options}},
-		{"schema_name, default spark_observability.", open, "Missing: an entry in a catalog.", nil},
 		{
-			"volume_name, default profiler_logs_volume.", open,
-			"Missing: volumes of Databricks. Logs go to standard error, and metrics to /metrics.", at{"profiler/serve TestLastRunIsServed"},
+			"catalog_name, required.", corrected, "It is required where tables are declared to Databricks (`profile ddl`); a run writes to S3 or a folder.",
+			at{options, "profiler/command TestStatementsRefused"},
+		},
+		{"schema_name, default spark_observability.", done, "", at{options, "profiler/command TestStatementsForCatalogs"}},
+		{
+			"volume_name, default profiler_logs_volume.", corrected,
+			"`profile ddl` creates it for the logs that clusters deliver. The profiler's own logs go to standard error, and metrics to /metrics.",
+			at{options, catalogSpark, "profiler/serve TestLastRunIsServed"},
 		},
 		{"max_clusters of Databricks' ETL, default 5.", done, "", at{options, limitsOfUIs}},
 		{
@@ -250,13 +260,14 @@ func databricksSecrets() []row {
 			"In the environment or a file that only its owner may read; never a flag.", at{fromDatabricks, workspaceSecrets, workspaceClusters},
 		},
 		{
-			"Create a secret for the data plane's URL, found in a job's Spark UI.", open,
-			"Missing: Databricks' history server. Delivered logs need no URL.",
-			at{"profiler/run TestPartsOfDatabricks"},
+			"Create a secret for the data plane's URL, found in a job's Spark UI.", done,
+			"DATABRICKS_DATAPLANE_URL, in the environment or the file. Delivered logs need none, and are read first.",
+			at{fromDatabricks, workspaceUIs, workspaceSecrets},
 		},
 		{
-			"Create a secret for the cookie DATAPLANE_DOMAIN_DBAUTH, copied from a browser.", open,
-			"Missing: a way in that outlives a person's session; delivered logs need none.", at{"profiler/run TestPartsOfDatabricks"},
+			"Create a secret for the cookie DATAPLANE_DOMAIN_DBAUTH, copied from a browser.", done,
+			"It lasts as long as the person's session; one that has expired is named once and loses nothing.",
+			at{fromDatabricks, workspaceUIs, "profiler/run TestExpiredCookieOfAWorkspace", "tests/history TestUIOfAWorkspaceAgreesWithLogs"},
 		},
 	}
 }

@@ -29,6 +29,19 @@ func historyNotTried() []notTried {
 			[]string{"profiler/workspace TestSDKReadsTheWorkspace", "profiler/run TestWorkspace"},
 			"`observatory profile run --databricks --output history`, with DATABRICKS_HOST and DATABRICKS_TOKEN in the environment",
 		}, {
+			"The Spark UI of a workspace's cluster answers a browser's cookie, also after the cluster has ended.",
+			"No Databricks workspace; Databricks documents no way in for programs.",
+			"A real history server behind a login, a page that loads and a cookie that expires.",
+			[]string{"tests/history TestUIOfAWorkspaceAgreesWithLogs", "profiler/run TestExpiredCookieOfAWorkspace"},
+			"`observatory profile run --databricks --output history` with a cluster that delivers no logs, and with DATABRICKS_DATAPLANE_URL " +
+				"and DATAPLANE_DOMAIN_DBAUTH in the environment",
+		}, {
+			"Athena projects the tables' folders, and Unity Catalog lists them at each query.", "Neither Athena nor Databricks.",
+			"A parser of Athena's dialect takes the statements; Spark 4 executes those for Databricks on a real lake, but for the volume.",
+			[]string{"profiler/ddl TestAthenaParsesItsStatements", "profiler/ddl TestSparkAnswersAsDuckDB"},
+			"`observatory profile ddl --dialect athena --s3-output-path s3://BUCKET/lake/history/`, each statement in Athena; then count the rows " +
+				"of applications by dt before and after the profiler's next run",
+		}, {
 			"EMR names a step's YARN applications in AdditionalInfo.", "EMR does not say how it knows them.",
 			"The local cloud takes them from the lines of the step's log about submissions.",
 			[]string{"localcloud/emr TestLifeOfACluster"},

@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"crypto/rand"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,9 @@ import (
 
 // Token is the one that the workspace accepts.
 const Token = "dapi0123456789abcdef-canary"
+
+// Cookie is the one that UIs accept.
+const Cookie = "dbauth0123456789-canary"
 
 const (
 	pageSize = 2
@@ -44,6 +48,17 @@ type Workspace struct {
 	// Now is the workspace's clock.
 	Now func() time.Time
 
+	// DataPlane is the URL of the clusters' Spark UIs, another host's.
+	DataPlane string
+	// UIs are servers of Spark's REST API, by "CLUSTER/driver-CONTEXT".
+	UIs map[string]http.Handler
+	// Loading is how many of the next requests to UIs are answered with a page that says so.
+	Loading int
+	// CookieLasts is after how many more requests to UIs the cookie expires; it does not if it is negative.
+	CookieLasts int
+	// UIRequests counts the requests to UIs.
+	UIRequests int
+
 	mu       sync.Mutex
 	pages    map[string]page
 	requests []string
@@ -58,10 +73,11 @@ type page struct {
 
 // Serve starts a workspace for as long as the test runs.
 func Serve(t testing.TB) *Workspace {
-	w := &Workspace{Now: time.Now, pages: map[string]page{}}
-	server := httptest.NewServer(w)
+	w := &Workspace{Now: time.Now, pages: map[string]page{}, CookieLasts: -1}
+	server, plane := httptest.NewServer(w), httptest.NewServer(http.HandlerFunc(w.serveUI))
 	t.Cleanup(server.Close)
-	w.URL = server.URL
+	t.Cleanup(plane.Close)
+	w.URL, w.DataPlane = server.URL, plane.URL
 	return w
 }
 
@@ -105,6 +121,34 @@ func refuse(out http.ResponseWriter, status int, code, message string) {
 	out.Header().Set("Content-Type", "application/json")
 	out.WriteHeader(status)
 	_ = json.NewEncoder(out).Encode(map[string]string{"error_code": code, "message": message}) // to a test's connection
+}
+
+// serveUI answers as the data plane does: to a browser that is logged in, else with the way to the login.
+func (w *Workspace) serveUI(out http.ResponseWriter, r *http.Request) {
+	cookie, err := r.Cookie("DATAPLANE_DOMAIN_DBAUTH")
+	w.mu.Lock()
+	w.UIRequests++
+	allowed := err == nil && cookie.Value == Cookie && w.CookieLasts != 0
+	if w.CookieLasts > 0 {
+		w.CookieLasts--
+	}
+	loading := allowed && w.Loading > 0
+	if loading {
+		w.Loading--
+	}
+	w.mu.Unlock()
+	parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/sparkui/"), "/", 3)
+	switch {
+	case !allowed:
+		http.Redirect(out, r, w.URL+"/login", http.StatusFound)
+	case loading:
+		out.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(out, "<html>Loading historical Spark UI for this cluster</html>") // to a test's connection
+	case len(parts) < 3 || w.UIs[parts[0]+"/"+parts[1]] == nil:
+		http.Error(out, "no such driver", http.StatusNotFound)
+	default:
+		http.StripPrefix("/sparkui/"+parts[0]+"/"+parts[1], w.UIs[parts[0]+"/"+parts[1]]).ServeHTTP(out, r)
+	}
 }
 
 func (w *Workspace) list(out http.ResponseWriter, r *http.Request) {
