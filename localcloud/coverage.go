@@ -61,6 +61,9 @@ func recordedTypes() map[string][]string {
 		"Kubernetes: namespaces enforce no security standard": {"kubernetes:core/v1:Namespace"},
 		"Kubernetes: service accounts":                        {"kubernetes:core/v1:ServiceAccount"},
 		"EventBridge Scheduler: groups":                       {"aws:scheduler/scheduleGroup:ScheduleGroup"},
+		"Glue and Athena: tables are declared, and nothing runs queries": {
+			"aws:glue/catalogDatabase:CatalogDatabase", "aws:glue/catalogTable:CatalogTable", "aws:athena/workgroup:Workgroup",
+		},
 		grafanaServer: {
 			"grafana:oss/dashboard:Dashboard", "grafana:oss/dataSource:DataSource", "grafana:oss/folder:Folder",
 		},

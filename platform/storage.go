@@ -22,6 +22,9 @@ const PrefixHistory = PrefixLake + "history/"
 // its users (EMR Release Guide, "Configuring persistence for notebooks in Amazon S3").
 const PrefixNotebooks Prefix = "jupyter/"
 
+// PrefixAthena is where Athena keeps the results of queries over the history, if the stack has a workgroup.
+const PrefixAthena Prefix = "athena/"
+
 // Prefixes lists the layout in a fixed order.
 func Prefixes() []Prefix {
 	return []Prefix{PrefixTempo, PrefixPyroscope, PrefixArtifacts, PrefixEMRLogs, PrefixLake}

@@ -21,6 +21,8 @@ type Profiler struct {
 	RetentionDays   int      `json:"retentionDays" rule:"historyDays"`
 	EventLogs       []string `json:"eventLogs" rule:"eventLogPrefix"`
 	ReadableByJobs  bool     `json:"readableByJobs"`
+	Athena          bool     `json:"athena"`
+	AthenaScanGiB   int      `json:"athenaScanGiB" rule:"athenaScan"`
 }
 
 // Help describes the keys, for documents.
@@ -39,6 +41,9 @@ func (Profiler) Help() map[string]string {
 		"retentionDays": "Days after its start that the rows of an application are kept; 0 for ever.",
 		"readableByJobs": "Let the nodes of the stack's clusters, and so every job on them, read lake/history/: names, SQL texts and errors of " +
 			"all applications that the profiler reads. They never write it.",
+		"athena": "Declare the tables in Glue, and create a workgroup of Athena and the policy of who may ask: the output athena. " +
+			"Both cost nothing until somebody asks.",
+		"athenaScanGiB": "What one query may scan before Athena ends it. AWS bills what is scanned.",
 		"eventLogs": "Prefixes in S3 that the workload may read, for clusters whose Spark writes its event logs there " +
 			"(spark.eventLog.dir). EMR keeps no history of those. Where a KMS key encrypts the objects, its policy must allow the control " +
 			"node's role to decrypt.",
@@ -77,7 +82,7 @@ func (p Profiler) PersistentUIs() int {
 // SetDefaults reads the stack's clusters that may have a history, every hour.
 func (p *Profiler) SetDefaults() {
 	*p = Profiler{Enabled: true, Scope: ScopeStack, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates(),
-		EventLogs: []string{}}
+		EventLogs: []string{}, AthenaScanGiB: 10}
 }
 
 // clusterStates are the states in which EMR may have a history of a cluster: before, no
@@ -97,7 +102,9 @@ const (
 	// Each prefix appears three times in the policy of the control node's role, and each
 	// bucket in a statement of its own; IAM takes 10,240 characters of a role's own policies
 	// (IAM User Guide, "IAM and AWS STS quotas").
-	maxEventLogs      = 10
+	maxEventLogs = 10
+	// maxAthenaGiB bounds a slip of the pen at a thousand dollars and less: a query scans a few MiB as a rule.
+	maxAthenaGiB      = 10_000
 	maxEventLogLength = 1000 // characters of all
 )
 
@@ -109,6 +116,7 @@ func profilerRules() map[string]Rule {
 		"profilerState":    oneOf(clusterStates()...),
 		"profilerName":     pattern(`^[^[:cntrl:]]{1,256}$`, "1 to 256 characters of one line").optional(),
 		"eventLogPrefix":   s3Prefix(fmt.Sprintf(", with %d characters in all", maxEventLogLength)),
+		"athenaScan":       intRange(1, maxAthenaGiB),
 		"historyDays":      intRange(0, maxDays).with("; 0 keeps rows forever", ""),
 	}
 }

@@ -51,14 +51,16 @@ func tunnelled(t *testing.T) map[string]string {
 }
 
 // TestEveryAccessIsRehearsed takes stack dev through its life with each way to reach
-// the control node. The providers must get the address that the certificates name.
+// the control node, and once with the history's tables in Glue. The providers must get the address that the certificates name.
 func TestEveryAccessIsRehearsed(t *testing.T) {
 	engine, program := trial.Pulumi(t), trial.Program(trial.Materials(t))
 	for name, c := range map[string]struct {
 		values   map[string]string
 		existing []record.Resource
 	}{
-		"vpc":    {values: edited(t, map[string]map[string]any{"controlNode": {"access": "vpc"}})},
+		"vpc, with the history in Athena": {
+			values: edited(t, map[string]map[string]any{"controlNode": {"access": "vpc"}, "profiler": {"athena": true}}),
+		},
 		"tunnel": {values: tunnelled(t)},
 		"public in an existing VPC": {
 			edited(t, map[string]map[string]any{"network": {

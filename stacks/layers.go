@@ -8,6 +8,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/controlnode"
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/components/grafana"
+	"github.com/emr-observatory/emr-observatory/components/lake"
 	"github.com/emr-observatory/emr-observatory/components/network"
 	"github.com/emr-observatory/emr-observatory/components/schedules"
 	"github.com/emr-observatory/emr-observatory/components/storage"
@@ -25,6 +26,7 @@ const (
 	nameTelemetry = "telemetry"
 	nameEMR       = platform.ClusterComponent
 	nameSchedules = "schedules"
+	nameLake      = "lake"
 	nameWorkloads = "workloads"
 	nameGrafana   = "grafana"
 )
@@ -88,6 +90,18 @@ func (f foundation) newSchedules(ctx *pulumi.Context, s spec, clusters map[strin
 	out, err := schedules.New(ctx, nameSchedules, s.schedulesArgs(clusters, f.control), pulumi.Providers(p.aws))
 	if err != nil {
 		return nil, fmt.Errorf("build schedules: %w", err)
+	}
+	return out, nil
+}
+
+// newLake declares the history's tables in the catalog; nil unless profiler.athena says so.
+func (f foundation) newLake(ctx *pulumi.Context, s spec, p baseProviders) (*lake.Lake, error) {
+	if !s.cfg.Profiler.Athena {
+		return nil, nil
+	}
+	out, err := lake.New(ctx, nameLake, s.lakeArgs(ctx.Stack(), f.storage), pulumi.Providers(p.aws))
+	if err != nil {
+		return nil, fmt.Errorf("build the catalog of the history: %w", err)
 	}
 	return out, nil
 }

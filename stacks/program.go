@@ -8,6 +8,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/components/emr"
+	"github.com/emr-observatory/emr-observatory/components/lake"
 	"github.com/emr-observatory/emr-observatory/components/schedules"
 	"github.com/emr-observatory/emr-observatory/cost"
 	"github.com/emr-observatory/emr-observatory/observe"
@@ -91,6 +92,7 @@ type onAWS struct {
 	providers baseProviders
 	clusters  map[string]*emr.Cluster // by key
 	schedules *schedules.Schedules    // nil without any
+	lake      *lake.Lake              // nil without Athena
 }
 
 func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
@@ -121,7 +123,11 @@ func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
 	if err != nil {
 		return onAWS{}, err
 	}
-	return onAWS{foundation: f, spec: s, providers: providers, clusters: clusters, schedules: started}, nil
+	catalog, err := f.newLake(ctx, s, providers)
+	if err != nil {
+		return onAWS{}, err
+	}
+	return onAWS{foundation: f, spec: s, providers: providers, clusters: clusters, schedules: started, lake: catalog}, nil
 }
 
 // costs returns an estimate as the stack's output has it.
@@ -148,6 +154,7 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		ControlPublicIP:   a.control.PublicIP,
 		Clusters:          a.clusterValues(ctx.Stack()),
 		Schedules:         a.scheduleValues(),
+		Athena:            a.athenaValues(),
 		Cost:              costs(cost.Of(a.spec.cfg)),
 		Observe:           a.observeValues(ctx.Stack()),
 		GrafanaURL:        s.workloads.GrafanaURL,
@@ -185,6 +192,14 @@ func (a onAWS) scheduleValues() outputs.ScheduleValues {
 		return outputs.ScheduleValues{GroupName: pulumi.String(""), LostRunsQueueURL: pulumi.String("")}
 	}
 	return outputs.ScheduleValues{GroupName: a.schedules.GroupName, LostRunsQueueURL: a.schedules.QueueURL}
+}
+
+// athenaValues are empty without Athena.
+func (a onAWS) athenaValues() outputs.AthenaValues {
+	if a.lake == nil {
+		return outputs.AthenaValues{Database: pulumi.String(""), Workgroup: pulumi.String(""), ReadPolicy: pulumi.String("")}
+	}
+	return outputs.AthenaValues{Database: a.lake.Database, Workgroup: a.lake.Workgroup, ReadPolicy: a.lake.ReadPolicy}
 }
 
 // observeValues are what a cluster of others needs: what the stack's own clusters have.

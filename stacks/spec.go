@@ -11,6 +11,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/controlnode"
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/components/grafana"
+	"github.com/emr-observatory/emr-observatory/components/lake"
 	"github.com/emr-observatory/emr-observatory/components/network"
 	"github.com/emr-observatory/emr-observatory/components/schedules"
 	"github.com/emr-observatory/emr-observatory/components/storage"
@@ -68,7 +69,7 @@ func (s spec) outbound() []network.Outbound {
 }
 
 func (s spec) storageArgs() *storage.Args {
-	return &storage.Args{Region: s.cfg.Region, Ephemeral: s.cfg.Ephemeral, Retention: s.cfg.Retention}
+	return &storage.Args{Region: s.cfg.Region, Ephemeral: s.cfg.Ephemeral, Retention: s.cfg.Retention, Athena: s.cfg.Profiler.Athena}
 }
 
 func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnode.Args {
@@ -176,6 +177,13 @@ func (s spec) schedulesArgs(clusters map[string]*emr.Cluster, control *controlno
 	return args
 }
 
+func (s spec) lakeArgs(stack string, data *storage.Storage) *lake.Args {
+	return &lake.Args{
+		Region: s.cfg.Region, Stack: stack, ScanGiB: s.cfg.Profiler.AthenaScanGiB,
+		Bucket: data.DataBucket, BucketARN: data.DataBucketARN, KMSKeyARN: data.KMSKeyARN,
+	}
+}
+
 func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry,
 	lostRunsURL pulumi.StringInput) *workloads.Args {
 	return &workloads.Args{
@@ -260,6 +268,9 @@ func (s spec) validate(stack string) error {
 	clusters = append(clusters, emr.CheckSharedRoles(args))
 	if len(s.cfg.Schedules) > 0 {
 		clusters = append(clusters, s.schedulesArgs(s.clustersToCome(), control).Validate())
+	}
+	if s.cfg.Profiler.Athena {
+		clusters = append(clusters, s.lakeArgs(stack, data).Validate())
 	}
 	return errors.Join(append(clusters,
 		s.network(data).Validate(),

@@ -13,6 +13,8 @@ const (
 	incompleteUploadDays = 1
 	// noncurrentDays is how long a wrong deletion or overwrite can be undone.
 	noncurrentDays = 30
+	// resultDays: clients read a query's results within minutes, and Athena can make them again.
+	resultDays = 7
 	// noncurrentBlockDays: Tempo and Pyroscope rewrite their blocks all day and
 	// never read an earlier version.
 	noncurrentBlockDays = 1
@@ -49,6 +51,11 @@ func dataLifecycle(a *Args) []lifecycleRule {
 		if r.expirationDays > 0 || r.noncurrentDays > 0 {
 			rules = append(rules, r)
 		}
+	}
+	if a.Athena {
+		rules = append(rules, lifecycleRule{
+			id: platform.PrefixAthena.Name(), prefix: string(platform.PrefixAthena), expirationDays: resultDays, noncurrentDays: incompleteUploadDays,
+		})
 	}
 	return rules
 }

@@ -23,6 +23,7 @@ type Args struct {
 	Region    string           // required, us-east-1; its VPCs may deliver flow logs
 	Ephemeral bool             // nothing is protected or retained; buckets are emptied on destroy
 	Retention schema.Retention // required
+	Athena    bool             // results of queries are kept for some days
 }
 
 // Storage is the buckets and the key. The buckets' names resolve once encryption,

@@ -91,31 +91,11 @@ func (c Catalog) check(d Dialect) error {
 // have the typographic one instead.
 func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "’") + "'" }
 
-// partition is the column of a table's folders.
-const partition = "dt"
-
-// partitionDoc describes it.
-const partitionDoc = "UTC date on which the application started, or the cluster was created; restrict it to read less"
-
-// columnTypes are types of columns in catalogs: Hive's names, which Athena and Spark take.
-var columnTypes = map[string]string{
-	"BIGINT": "bigint", "DOUBLE": "double", "VARCHAR": "string", "BOOLEAN": "boolean", tables.Timestamp: "timestamp",
-}
-
-// TypeOf returns a column's type as Hive's metastore, Glue and Spark name it.
-func TypeOf(c tables.Column) string {
-	element, list := strings.CutSuffix(c.Type, "[]")
-	if list {
-		return "array<" + columnTypes[element] + ">"
-	}
-	return columnTypes[element]
-}
-
 // declared lists a table's columns with types and comments.
 func declared(d tables.Definition) string {
 	var lines []string
 	for _, c := range d.Columns() {
-		lines = append(lines, fmt.Sprintf("  `%s` %s COMMENT %s", c.Name, TypeOf(c), text(c.Doc)))
+		lines = append(lines, fmt.Sprintf("  `%s` %s COMMENT %s", c.Name, c.CatalogType(), text(c.Doc)))
 	}
 	return strings.Join(lines, ",\n")
 }

@@ -41,7 +41,7 @@ func TestAthenaParsesItsStatements(t *testing.T) {
 		require.Equal(t, "TABLE", of.Kind)
 		for _, c := range d.Columns() {
 			require.Equal(t, strings.ReplaceAll(c.Doc, "'", "’"), of.Columns[c.Name][1])
-			require.Equal(t, strings.ReplaceAll(ddl.TypeOf(c), " ", ""), strings.ToLower(of.Columns[c.Name][0]))
+			require.Equal(t, strings.ReplaceAll(c.CatalogType(), " ", ""), strings.ToLower(of.Columns[c.Name][0]))
 		}
 		require.Equal(t, "date", of.Settings["projection.dt.type"])
 		require.Equal(t, "s3://bucket/lake/history/"+string(d.Name)+"/dt=${dt}/", of.Settings["storage.location.template"])

@@ -23,7 +23,7 @@ func OfDuckDB() ([]string, error) {
 		for _, c := range d.Columns() {
 			all = append(all, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", d.Name, c.Name, text(c.Doc)))
 		}
-		all = append(all, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", d.Name, partition, text(partitionDoc)))
+		all = append(all, fmt.Sprintf("COMMENT ON COLUMN %s.%s IS %s", d.Name, tables.Partition, text(tables.PartitionDoc)))
 	}
 	all = append(all, ofSpark...)
 	for _, f := range Functions() {

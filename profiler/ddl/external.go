@@ -7,47 +7,25 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// firstDay is before any history that can be read: EMR keeps persistent UIs since release 5.25.
-const firstDay = "2019-01-01"
-
-// Projection returns the properties of a table in Glue by which Athena finds its folders without
-// registered partitions (https://docs.aws.amazon.com/athena/latest/ug/partition-projection.html).
-// Spark ignores them, and looks into the folders itself. location is the table's folder.
-func Projection(location string) [][2]string {
-	of := "projection." + partition
-	return [][2]string{
-		{"projection.enabled", "true"},
-		{of + ".type", "date"},
-		{of + ".format", "yyyy-MM-dd"},
-		{of + ".range", firstDay + ",NOW"},
-		{of + ".interval", "1"},
-		{of + ".interval.unit", "DAYS"},
-		{"storage.location.template", location + "/" + partition + "=${" + partition + "}/"},
-	}
-}
-
 // athena declares tables whose folders Athena projects. The partition is a string, as in all of
 // AWS' examples of dates; ISO dates compare like texts.
 func athena(c Catalog) []string {
-	all := []string{fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `%s` COMMENT %s", c.Schema, text(schemaDoc))}
+	all := []string{fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `%s` COMMENT %s", c.Schema, text(tables.CatalogDoc))}
 	for _, d := range tables.All() {
 		name := fmt.Sprintf("`%s`.`%s`", c.Schema, d.Name)
 		if c.Replace {
 			all = append(all, "DROP TABLE IF EXISTS "+name)
 		}
 		var properties []string
-		for _, p := range Projection(c.locationOf(d)) {
+		for _, p := range tables.Projection(c.locationOf(d)) {
 			properties = append(properties, fmt.Sprintf("  '%s' = '%s'", p[0], p[1]))
 		}
 		all = append(all, fmt.Sprintf("CREATE EXTERNAL TABLE IF NOT EXISTS %s (\n%s\n)\nCOMMENT %s\nPARTITIONED BY (`%s` string COMMENT %s)\n"+
 			"STORED AS PARQUET\nLOCATION '%s/'\nTBLPROPERTIES (\n%s\n)",
-			name, declared(d), text(d.Doc), partition, text(partitionDoc), c.locationOf(d), strings.Join(properties, ",\n")))
+			name, declared(d), text(d.Doc), tables.Partition, text(tables.PartitionDoc), c.locationOf(d), strings.Join(properties, ",\n")))
 	}
 	return all
 }
-
-// schemaDoc describes the schema.
-const schemaDoc = "History of Spark applications, one row per application attempt, job, stage, SQL execution and more"
 
 // spark declares tables whose folders Spark lists at each query: with partitions in the catalog,
 // new days would be missing until somebody repairs the table.
@@ -57,7 +35,7 @@ func spark(c Catalog) []string {
 }
 
 func schema(name string) string {
-	return fmt.Sprintf("CREATE SCHEMA IF NOT EXISTS %s COMMENT %s", name, text(schemaDoc))
+	return fmt.Sprintf("CREATE SCHEMA IF NOT EXISTS %s COMMENT %s", name, text(tables.CatalogDoc))
 }
 
 // external declares the tables as Spark and Databricks do, in a schema.
@@ -68,7 +46,7 @@ func external(schema string, c Catalog) (all []string) {
 			all = append(all, "DROP TABLE IF EXISTS "+name)
 		}
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n%s,\n  `%s` date COMMENT %s\n)\nUSING PARQUET\nPARTITIONED BY (`%s`)\n"+
-			"COMMENT %s\nLOCATION '%s'", name, declared(d), partition, text(partitionDoc), partition, text(d.Doc), c.locationOf(d)))
+			"COMMENT %s\nLOCATION '%s'", name, declared(d), tables.Partition, text(tables.PartitionDoc), tables.Partition, text(d.Doc), c.locationOf(d)))
 	}
 	return all
 }

@@ -150,7 +150,7 @@ func raw(name tables.Name) Function {
 		parameters: []parameter{subject, top}, table: name,
 	}
 	for _, c := range d.Columns() {
-		f.Columns = append(f.Columns, Column{c.Name, strings.ToUpper(TypeOf(c)), c.Doc})
+		f.Columns = append(f.Columns, Column{c.Name, strings.ToUpper(c.CatalogType()), c.Doc})
 	}
 	return f
 }

@@ -52,7 +52,7 @@ func Packages() map[string]Package { return packages() }
 var packages = sync.OnceValue(loadPackages)
 
 func loadPackages() map[string]Package {
-	awsTypes := byToken("aws", slices.Concat(awsNetwork(), awsEMR(), awsStorage(), awsSchedules()))
+	awsTypes := byToken("aws", slices.Concat(awsNetwork(), awsEMR(), awsStorage(), awsSchedules(), awsLake()))
 	others := otherTypes()
 	const pulumi = "github.com/pulumi/pulumi-"
 	out := map[string]Package{}

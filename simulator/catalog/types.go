@@ -2,9 +2,11 @@ package catalog
 
 import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/athena"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ebs"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/glue"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/kms"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/s3"
@@ -88,6 +90,15 @@ func awsSchedules() []Type {
 		typ(scheduler.ScheduleArgs{}, scheduler.ScheduleState{}),
 		typ(scheduler.ScheduleGroupArgs{}, scheduler.ScheduleGroupState{}),
 		typ(sqs.QueueArgs{}, sqs.QueueState{}),
+	}
+}
+
+// awsLake lists the resource types of Glue and Athena.
+func awsLake() []Type {
+	return []Type{
+		typ(glue.CatalogDatabaseArgs{}, glue.CatalogDatabaseState{}),
+		typ(glue.CatalogTableArgs{}, glue.CatalogTableState{}),
+		typ(athena.WorkgroupArgs{}, athena.WorkgroupState{}),
 	}
 }
 

@@ -16,6 +16,7 @@ func awsPolicies() map[string]policy {
 	maps.Copy(out, identityPolicies())
 	maps.Copy(out, storagePolicies())
 	maps.Copy(out, schedulePolicies())
+	maps.Copy(out, lakePolicies())
 	return out
 }
 
@@ -139,5 +140,14 @@ func schedulePolicies() map[string]policy {
 		"aws:scheduler/schedule:Schedule":           replaceOn("groupName", "name", "namePrefix"),
 		"aws:scheduler/scheduleGroup:ScheduleGroup": replaceOn("name", "namePrefix"),
 		"aws:sqs/queue:Queue":                       replaceOn("fifoQueue", "name", "namePrefix"),
+	}
+}
+
+// lakePolicies covers Glue and Athena.
+func lakePolicies() map[string]policy {
+	return map[string]policy{
+		"aws:glue/catalogDatabase:CatalogDatabase": replaceOn("catalogId", "name"),
+		"aws:glue/catalogTable:CatalogTable":       replaceOn("catalogId", "databaseName", "name", "openTableFormatInput", "partitionIndices"),
+		"aws:athena/workgroup:Workgroup":           replaceOn("name"),
 	}
 }

@@ -31,6 +31,7 @@ func uniqueProperty(typ string) string {
 		return "uid"
 	case "aws:iam/role:Role", "aws:iam/policy:Policy", "aws:iam/instanceProfile:InstanceProfile",
 		"aws:kms/alias:Alias", "aws:ssm/parameter:Parameter", "aws:scheduler/scheduleGroup:ScheduleGroup", "aws:sqs/queue:Queue",
+		"aws:glue/catalogDatabase:CatalogDatabase", "aws:athena/workgroup:Workgroup",
 		"aws:emr/securityConfiguration:SecurityConfiguration":
 		return "name"
 	default:

@@ -86,7 +86,7 @@ type filler func(d *draft) error
 func fillers() map[string]filler {
 	out := networkFillers()
 	for _, more := range []map[string]filler{
-		firewallFillers(), instanceFillers(), identityFillers(), keyFillers(), storageFillers(), emrFillers(), scheduleFillers(),
+		firewallFillers(), instanceFillers(), identityFillers(), keyFillers(), storageFillers(), emrFillers(), scheduleFillers(), lakeFillers(),
 		grafanaFillers(),
 	} {
 		maps.Copy(out, more)

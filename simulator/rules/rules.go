@@ -41,7 +41,7 @@ func All() []Rule {
 		tagRules(), networkRules(), instanceRules(), volumeRules(), securityGroupRules(),
 		clusterRules(), clusterPartRules(), clusterRelationRules(), instanceGroupRules(), fleetRules(), emrRules(), configurationRules(),
 		iamRules(), iamTagRules(), kmsRules(), policyDocumentRules(), parameterRules(),
-		bucketRules(), lifecycleRules(), objectRules(), schedulerRules(),
+		bucketRules(), lifecycleRules(), objectRules(), schedulerRules(), lakeRules(),
 		metadataRules(), coreRules(), appsRules(), podRules(),
 		grafanaRules(), generatedRules(), providerRules(),
 	)

@@ -243,6 +243,8 @@ func profilerEdits() []edit {
 		one("profiler.retentionDays", `400`, reads),
 		one("profiler.readableByJobs", `true`, effects{changes.Updated: {"emr-main-node"}}),
 		one("profiler.eventLogs", `["s3://logs/spark/"]`, effects{changes.Updated: {"control-access"}}),
+		one("profiler.athena", `true`, effects{changes.Created: {"lake-*"}, changes.Updated: {"storage-data"}}),
+		one("profiler.athenaScanGiB", `50`, nothing), // without profiler.athena
 	}
 }
 

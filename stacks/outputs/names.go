@@ -5,7 +5,7 @@ import "slices"
 // flat lists the outputs that are also exported on their own.
 func flat() []string {
 	return []string{
-		DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlVolumeID, ControlPrivateIP, ControlPublicIP, Clusters, Schedules, Cost,
+		DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlVolumeID, ControlPrivateIP, ControlPublicIP, Clusters, Schedules, Athena, Cost,
 		Observe, GrafanaURL, StatusURL, ToolsURL, CACertificate,
 	}
 }

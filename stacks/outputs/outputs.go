@@ -19,6 +19,7 @@ const (
 	ControlPublicIP   = "controlPublicIp"
 	Clusters          = "clusters"
 	Schedules         = "schedules"
+	Athena            = "athena"
 	Cost              = "cost"
 	Observe           = "observe"
 	GrafanaURL        = "grafanaUrl"
@@ -56,6 +57,7 @@ type Outputs struct {
 	ControlPublicIP   string             `json:"controlPublicIp" help:"Its Elastic IP; empty unless controlNode.access is public."`
 	Clusters          map[string]Cluster `json:"clusters" help:"The stack's EMR clusters, by their key in the configuration."`
 	Schedules         ScheduleSettings   `json:"schedules" optional:"true" help:"What starts steps by the clock."`
+	Athena            AthenaSettings     `json:"athena" optional:"true" help:"Where Athena finds the Spark history."`
 	Cost              Costs              `json:"cost" optional:"true" help:"What the stack costs by the estimate of the preview."`
 	Observe           observe.Settings   `json:"observe" help:"What a cluster that others start needs so that the platform observes it."`
 	GrafanaURL        string             `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
@@ -78,6 +80,20 @@ type ScheduleValues struct{ GroupName, LostRunsQueueURL pulumi.StringInput }
 
 func (s ScheduleValues) object() pulumi.Map {
 	return pulumi.Map{"groupName": s.GroupName, "lostRunsQueueUrl": s.LostRunsQueueURL}
+}
+
+// AthenaSettings say how the history is asked in Athena.
+type AthenaSettings struct {
+	Database   string `json:"database" help:"Database of the tables in Glue; empty without profiler.athena."`
+	Workgroup  string `json:"workgroup" help:"Workgroup for queries, with a limit on what they scan; or empty."`
+	ReadPolicy string `json:"readPolicy" help:"JSON of the IAM policy that whoever asks needs; or empty."`
+}
+
+// AthenaValues are AthenaSettings while the program runs.
+type AthenaValues struct{ Database, Workgroup, ReadPolicy pulumi.StringInput }
+
+func (a AthenaValues) object() pulumi.Map {
+	return pulumi.Map{"database": a.Database, "workgroup": a.Workgroup, "readPolicy": a.ReadPolicy}
 }
 
 // Costs are estimates of what the stack costs; docs/reference/config.md says under budget
@@ -145,6 +161,7 @@ type Values struct {
 	SubnetIDs                          pulumi.StringArrayInput
 	Clusters                           map[string]ClusterValues
 	Schedules                          ScheduleValues
+	Athena                             AthenaValues
 	Cost                               Costs
 	Observe                            ObserveValues
 	GrafanaURL, StatusURL, ToolsURL    pulumi.StringInput
@@ -227,6 +244,7 @@ func Export(ctx *pulumi.Context, v Values) {
 		ControlPublicIP:   v.ControlPublicIP,
 		Clusters:          clusters,
 		Schedules:         v.Schedules.object(),
+		Athena:            v.Athena.object(),
 		Cost:              v.Cost.object(),
 		Observe:           v.Observe.object(),
 		GrafanaURL:        v.GrafanaURL,

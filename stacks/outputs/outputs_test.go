@@ -26,7 +26,10 @@ func sampleOutputs() outputs.Outputs {
 		SchemaVersion: outputs.SchemaVersion, DataBucket: "bucket", S3Paths: platform.NewS3Paths("bucket"),
 		KMSKeyARN: "arn:aws:kms:us-east-1:123456789012:key/k", ControlInstanceID: "i-0123", ControlVolumeID: "vol-0123",
 		ControlPrivateIP: "10.0.0.5", ControlPublicIP: "203.0.113.9",
-		Network:   outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}},
+		Network: outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}},
+		Athena: outputs.AthenaSettings{
+			Database: "emr_observatory_dev", Workgroup: "emr-observatory-dev", ReadPolicy: `{"Version":"2012-10-17","Statement":[]}`,
+		},
 		Schedules: outputs.ScheduleSettings{GroupName: "schedules-group-1", LostRunsQueueURL: "https://sqs.us-east-1.amazonaws.com/1/lost"},
 		Cost: outputs.Costs{
 			Month: outputs.Amounts{Least: 1, Typical: 2.5, Most: 3}, Prices: []string{"a list of 2026-11-29"}, Unpriced: []string{},
@@ -167,7 +170,7 @@ func TestReadReturnsExportedValues(t *testing.T) {
 func TestReadNamesWhatIsMissing(t *testing.T) {
 	whole := plain(t, sampleOutputs())
 	for key := range whole {
-		if key == outputs.ToolsURL || key == outputs.Cost || key == outputs.Schedules {
+		if key == outputs.ToolsURL || key == outputs.Cost || key == outputs.Schedules || key == outputs.Athena {
 			continue // a stack of an earlier program lacks it
 		}
 		partial := plain(t, sampleOutputs())

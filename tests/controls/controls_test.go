@@ -14,6 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/tests/controls"
 )
@@ -149,6 +150,23 @@ func TestInapplicableControlsHaveNoResources(t *testing.T) {
 			require.Empty(t, resources(t, stack).OfType(n.Types...), "%v apply now: turn them into rules", n.IDs)
 		}
 	}
+}
+
+// TestAthenaMeetsEveryControl judges the dev stack with the history in Athena, which no stack here has.
+func TestAthenaMeetsEveryControl(t *testing.T) {
+	values := trial.Values(t, "dev")
+	values[platform.Project+":profiler"] = `{"athena": true}`
+	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
+	require.Len(t, all.OfType("aws:glue/catalogTable:CatalogTable"), len(tables.All()))
+	require.Empty(t, controls.Unmet(controls.Judge("dev", all)), "fix the component; an exception needs a mitigation")
+	require.Empty(t, controls.CheckAllowances(all))
+	workgroups := all.OfType("aws:athena/workgroup:Workgroup")
+	require.Len(t, workgroups, 1)
+	configuration, is := workgroups[0].At("configuration").(map[string]any)
+	require.True(t, is)
+	require.Equal(t, true, configuration["enforceWorkgroupConfiguration"], "CKV_AWS_82, AWS-0007: clients cannot override it")
+	encryption := configuration["resultConfiguration"].(map[string]any)["encryptionConfiguration"]
+	require.Equal(t, "SSE_KMS", encryption.(map[string]any)["encryptionOption"], "CKV_AWS_159, AWS-0006")
 }
 
 // TestSchedulesMeetEveryControl judges the dev stack with a schedule, whose role, group and queue no other stack

@@ -64,7 +64,7 @@ func actions(service, names string) []string {
 // HeadObject needs s3:GetObject, DeletePublicAccessBlock s3:PutBucketPublicAccessBlock.
 func Rows() []Row {
 	var rows []Row
-	for _, group := range [][]Row{functions(), network(), machines(), cluster(), schedules(), identity(), encryption(), buckets()} {
+	for _, group := range [][]Row{functions(), network(), machines(), cluster(), schedules(), lake(), identity(), encryption(), buckets()} {
 		rows = append(rows, group...)
 	}
 	return rows
@@ -188,6 +188,17 @@ func schedules() []Row {
 			"CreateScheduleGroup GetScheduleGroup DeleteScheduleGroup ListTagsForResource TagResource UntagResource"),
 		row("aws:sqs/queue:Queue", "sqs/queue.go", "sqs",
 			"CreateQueue GetQueueAttributes SetQueueAttributes DeleteQueue ListQueueTags TagQueue UntagQueue"),
+	}
+}
+
+func lake() []Row {
+	return []Row{
+		row("aws:glue/catalogDatabase:CatalogDatabase", "glue/catalog_database.go", "glue",
+			"CreateDatabase GetDatabase UpdateDatabase DeleteDatabase GetTags TagResource UntagResource"),
+		row("aws:glue/catalogTable:CatalogTable", "glue/catalog_table.go", "glue",
+			"CreateTable GetTable UpdateTable DeleteTable GetPartitionIndexes"),
+		row("aws:athena/workgroup:Workgroup", "athena/workgroup.go", "athena",
+			"CreateWorkGroup GetWorkGroup UpdateWorkGroup DeleteWorkGroup ListTagsForResource TagResource UntagResource"),
 	}
 }
 
