@@ -1,0 +1,82 @@
+package node_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// The stock Python client (pyspark-client, which Airflow's operators use) names the parent of its operations in each
+// way: all that a session does is where its user wanted it, with its jobs below.
+func TestStockClientsOfConnect(t *testing.T) {
+	testenv.RequireLong(t, "TestConnectOperationsAreInTheirCallersTraces has clients that speak the same protocol")
+	python := os.Getenv("OBSERVATORY_AIRFLOW3")
+	testenv.Require(t, python != "", "OBSERVATORY_AIRFLOW3 is not set: `make test-long` sets it to a Python with Airflow's Spark provider")
+	home, connect := sparkHome(t), sparkConnect().file(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	server := startConnect(t, home, connect, "--conf", traced, "--jars", connect)
+	file := filepath.Join(t.TempDir(), "rows.json")
+	write(t, file, `{"a":1}`+"\n")
+	parents := map[string]string{"metadata": byMetadata, "tag": byTag, "configuration": byConfiguration, "none": ""}
+	testenv.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", "127.0.0.1:15002")
+		if err == nil {
+			err = conn.Close()
+		}
+		return err == nil
+	}, testenv.Start, 100*time.Millisecond, "the server listens")
+	cmd := exec.Command(python, "testdata/connect_client.py", "15002", file, byMetadata, byTag, byConfiguration)
+	// The client of the server's release: a later one asks for what this server does not know.
+	py4j, err := filepath.Glob(filepath.Join(home, "python/lib/py4j-*.zip"))
+	require.NoError(t, err)
+	require.Len(t, py4j, 1)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(home, "python")+":"+py4j[0])
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	require.NoError(t, err, errs.String())
+	server.stop(t)
+	require.NotContains(t, server.printed.String(), "observatory:", "what the plugin could not do")
+
+	how := map[string]string{} // by session
+	for line := range strings.Lines(string(out)) {
+		of, session, _ := strings.Cut(strings.TrimSpace(line), " ")
+		how[session] = of
+	}
+	require.Len(t, how, len(parents))
+	byID, operations := server.byID(t), map[string]int{}
+	for _, span := range server.spans {
+		labels := span.labels()
+		switch labels["spark.kind"] {
+		case string(platform.SpanJob):
+			_, ok := server.operationOf(t, byID, span)
+			require.True(t, ok, "%s is in no operation", span.Name)
+		case string(platform.SpanOperation):
+			of := how[labels[platform.AttributeConnectSession]]
+			require.Equal(t, "user_of_"+of, labels[platform.AttributeConnectUser])
+			operations[of]++
+			analysis := strings.HasPrefix(labels[platform.AttributeConnectOperation], "analysis-")
+			if parent := parents[of]; parent != "" && (of != "tag" || !analysis) { // such calls have no tags
+				require.Equal(t, parent[3:35], span.TraceID, "%s of %s", span.Name, of)
+				require.Equal(t, parent[36:52], span.ParentSpanID, "%s of %s", span.Name, of)
+				continue
+			}
+			require.Equal(t, string(platform.SpanSession), byID[span.ParentSpanID].labels()["spark.kind"], "%s of %s", span.Name, of)
+		}
+	}
+	for of := range parents {
+		require.GreaterOrEqual(t, operations[of], 4, of)
+	}
+}
