@@ -41,9 +41,9 @@ func (Profiler) Help() map[string]string {
 		"retentionDays": "Days after its start that the rows of an application are kept; 0 for ever.",
 		"readableByJobs": "Let the nodes of the stack's clusters, and so every job on them, read lake/history/: names, SQL texts and errors of " +
 			"all applications that the profiler reads. They never write it.",
-		"athena": "Declare the tables in Glue, and create a workgroup of Athena and the policy of who may ask: the output athena. " +
-			"Both cost nothing until somebody asks.",
-		"athenaScanGiB": "What one query may scan before Athena ends it. AWS bills what is scanned.",
+		"athena": "Declare the tables in Glue, create a workgroup of Athena, and output an IAM policy for users who query the history. " +
+			"AWS bills queries only.",
+		"athenaScanGiB": "What a query may scan before Athena cancels it. AWS bills what is scanned.",
 		"eventLogs": "Prefixes in S3 that the workload may read, for clusters whose Spark writes its event logs there " +
 			"(spark.eventLog.dir). EMR keeps no history of those. Where a KMS key encrypts the objects, its policy must allow the control " +
 			"node's role to decrypt.",
@@ -103,7 +103,7 @@ const (
 	// bucket in a statement of its own; IAM takes 10,240 characters of a role's own policies
 	// (IAM User Guide, "IAM and AWS STS quotas").
 	maxEventLogs = 10
-	// maxAthenaGiB bounds a slip of the pen at a thousand dollars and less: a query scans a few MiB as a rule.
+	// maxAthenaGiB limits the cost of a typo to some fifty dollars: a query scans a few MiB as a rule.
 	maxAthenaGiB      = 10_000
 	maxEventLogLength = 1000 // characters of all
 )

@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"regexp"
@@ -89,9 +90,16 @@ var notInNames = regexp.MustCompile(`[^a-z0-9_]`)
 
 // DatabaseName is the name of a stack's database: Athena takes lower-case letters, digits and _ without quotes
 // (Athena User Guide, "Name databases, tables, and columns").
+// The name of a stack with others has a hash, so that no two stacks have the same.
 func DatabaseName(stack string) string {
-	return notInNames.ReplaceAllString(strings.ToLower(platform.Project+"_"+stack), "_")
+	plain := notInNames.ReplaceAllString(strings.ToLower(stack), "_")
+	if plain != stack {
+		plain += fmt.Sprintf("_%x", sha256.Sum256([]byte(stack)))[:1+hashDigits]
+	}
+	return strings.ReplaceAll(platform.Project, "-", "_") + "_" + plain
 }
+
+const hashDigits = 6
 
 // Classes of Hive that read Parquet files.
 const (
@@ -155,7 +163,7 @@ func (b *builder) createWorkgroup() (*athena.Workgroup, error) {
 				},
 			},
 		},
-		// What it keeps are records of queries, which would keep it from being destroyed.
+		// The records of queries, and queries that somebody saved in it, would keep it from being destroyed.
 		ForceDestroy: pulumi.Bool(true), Tags: b.Tags("history"),
 	}, b.Options()...)
 	if err != nil {

@@ -50,7 +50,7 @@ func run(t *testing.T, args *lake.Args) (rec *recorder.Recording, policy string)
 	require.NoError(t, err)
 	attached, err := rec.One("aws:iam/policy:Policy", "analysts")
 	require.NoError(t, err)
-	require.Equal(t, "emr_observatory_team_a_dev", attached.Inputs["description"].StringValue())
+	require.Equal(t, lake.DatabaseName("team-a.dev"), attached.Inputs["description"].StringValue())
 	return rec, attached.Inputs["policy"].StringValue()
 }
 
@@ -115,9 +115,11 @@ func TestReadPolicy(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(policy), &d))
+	var granted []string
 	for _, s := range d.Statement {
+		granted = append(granted, s.Action...)
 		for _, resource := range s.Resource {
-			require.NotEqual(t, "*", resource, s.Sid)
+			require.True(t, resource != "*" || s.Sid == "Choose", s.Sid)
 			if strings.HasPrefix(resource, "arn:aws:s3:::data/") {
 				require.Contains(t, []string{"arn:aws:s3:::data/lake/history/*", "arn:aws:s3:::data/athena/*"}, resource, s.Sid)
 			}
@@ -125,7 +127,7 @@ func TestReadPolicy(t *testing.T) {
 		for _, action := range s.Action {
 			service, call, _ := strings.Cut(action, ":")
 			if service == "glue" {
-				require.True(t, strings.HasPrefix(call, "Get"), action)
+				require.True(t, strings.HasPrefix(strings.TrimPrefix(call, "Batch"), "Get"), action)
 			}
 			if call == "PutObject" {
 				require.Equal(t, []string{"arn:aws:s3:::data/athena/*"}, s.Resource)
@@ -134,6 +136,24 @@ func TestReadPolicy(t *testing.T) {
 			require.NotContains(t, action, "*")
 		}
 	}
+	// Athena User Guide, "Access to Athena and data": of a query, its catalog, its data and its results.
+	require.Subset(t, granted, []string{
+		"athena:StartQueryExecution", "athena:GetQueryExecution", "athena:GetQueryResults", "athena:GetWorkGroup", "glue:GetTable",
+		"glue:GetDatabase", "glue:GetPartitions", "s3:GetObject", "s3:ListBucket", "s3:GetBucketLocation", "s3:PutObject",
+		"s3:ListBucketMultipartUploads", "s3:ListMultipartUploadParts", "s3:AbortMultipartUpload", "kms:Decrypt", "kms:GenerateDataKey",
+	})
+}
+
+// Two stacks of an account have two databases.
+func TestDatabaseNames(t *testing.T) {
+	names := map[string]bool{}
+	for _, stack := range []string{"dev", "team-a.dev", "team-a-dev", "team_a_dev", "Team_a_dev"} {
+		name := lake.DatabaseName(stack)
+		require.Regexp(t, `^emr_observatory_[a-z0-9_]+$`, name)
+		require.False(t, names[name], stack)
+		names[name] = true
+	}
+	require.True(t, names["emr_observatory_dev"])
 }
 
 func TestArgs(t *testing.T) {

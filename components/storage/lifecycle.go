@@ -13,10 +13,10 @@ const (
 	incompleteUploadDays = 1
 	// noncurrentDays is how long a wrong deletion or overwrite can be undone.
 	noncurrentDays = 30
-	// resultDays: clients read a query's results within minutes, and Athena can make them again.
+	// resultDays: clients read a query's results within minutes, and can run it again.
 	resultDays = 7
 	// noncurrentBlockDays: Tempo and Pyroscope rewrite their blocks all day and
-	// never read an earlier version.
+	// never read an earlier version; nobody reads that of a query's results.
 	noncurrentBlockDays = 1
 )
 
@@ -54,7 +54,7 @@ func dataLifecycle(a *Args) []lifecycleRule {
 	}
 	if a.Athena {
 		rules = append(rules, lifecycleRule{
-			id: platform.PrefixAthena.Name(), prefix: string(platform.PrefixAthena), expirationDays: resultDays, noncurrentDays: incompleteUploadDays,
+			id: platform.PrefixAthena.Name(), prefix: string(platform.PrefixAthena), expirationDays: resultDays, noncurrentDays: noncurrentBlockDays,
 		})
 	}
 	return rules

@@ -18,13 +18,14 @@ import (
 const ddlHelp = `Prints SQL that declares the tables in a catalog, with a comment on every column:
 
   athena      external tables of Glue; Athena finds new days by partition projection
-  spark       external tables for Spark 3.4 and later; Spark lists new days at each query
+  spark       external tables for Spark 3.4 and later
   databricks  external tables in Unity Catalog, a volume for delivered logs, and the notebooks' fourteen tools as table
-              functions; the schema's owner needs an external location (a credential) for --s3-output-path
-  duckdb      views of the tables that there are, and the same functions as table macros
+              functions, which replace functions of the same names
+  duckdb      views of the tables that exist, and the same functions as table macros
 
-It reads and changes nothing in AWS or Databricks, but for duckdb, which lists the tables' folders. Existing tables stay
-as they are: after a version that adds columns, use --replace, which forgets the tables first and keeps all files.`
+It calls neither AWS nor Databricks, but for duckdb, which lists the tables' folders. Existing tables stay as they are:
+after a version that adds columns, use --replace in a schema that has no other tables. It drops tables of these names:
+external ones keep their files, managed ones would not.`
 
 const ddlExamples = `  # run each statement in Athena
   observatory-profiler ddl --dialect athena --s3-output-path s3://BUCKET/lake/history/
@@ -37,7 +38,7 @@ func ddlCommand() *cobra.Command {
 	c.Example = ddlExamples
 	flags := run.AddFlags(c.Flags(), append(run.LakeOptions(), run.CatalogOptions()...))
 	dialect := c.Flags().String("dialect", "", "athena, spark, databricks or duckdb")
-	replace := c.Flags().Bool("replace", false, "forget tables of the same names first; files stay, grants on the tables do not")
+	replace := c.Flags().Bool("replace", false, "drop tables of the same names first; files of external tables stay, grants do not")
 	asJSON := c.Flags().Bool("json", false, "print the statements as a JSON list")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		statements, err := declared(cmd, flags, ddl.Dialect(*dialect), *replace)

@@ -59,7 +59,9 @@ func TestStatementsRefused(t *testing.T) {
 		`catalog_name: "" must have letters, digits, _ and - only; name the catalog of Unity Catalog that gets the schema`: {
 			"--dialect", "databricks", "--s3-output-path", lakeInS3,
 		},
-		`flag --s3-output-path: "s3:bucket" must be s3://bucket/prefix/; correct it or omit it`: {"--dialect", "spark", "--s3-output-path", "s3:bucket"},
+		`flag --s3-output-path: "s3:bucket" must be s3://bucket/prefix/; correct it or omit it`: {
+			"--dialect", "spark", "--s3-output-path", "s3:bucket",
+		},
 	} {
 		stdout, stderr, code := execute(t, append([]string{"ddl"}, arguments...)...)
 		require.Equal(t, "observatory-profiler: "+want+"\n", stderr)

@@ -12,8 +12,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning. Types are those of Spark and DuckDB; times are UTC. The command
-ddl declares them to catalogs.`
+const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning. Types are those of Spark and DuckDB; times are UTC. The
+command ddl declares them to catalogs.`
 
 // describedTable is a table in the output of --json.
 type describedTable struct {

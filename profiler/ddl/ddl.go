@@ -34,7 +34,7 @@ type Catalog struct {
 	Schema   string // schema; Athena and Spark call it a database
 	Volume   string // volume for the logs that clusters deliver; "" for none; Databricks only
 	Location string // folder or s3:// URI of the tables
-	Replace  bool   // forget tables of the same names first, which keeps their files
+	Replace  bool   // drop tables of the same names first, which keeps the files of external ones
 }
 
 // Statements returns the statements that declare all tables, without semicolons. DuckDB's need the
@@ -83,6 +83,9 @@ func (c Catalog) check(d Dialect) error {
 	case Spark:
 		name("schema_name", c.Schema, plain, sparkName)
 	case DuckDB: // it has views without a schema
+	}
+	if strings.ContainsAny(c.Location, "'\\`\n\r") {
+		faults = append(faults, fmt.Errorf("location %q must have no quotes, backslashes and line ends", c.Location))
 	}
 	return errors.Join(faults...)
 }

@@ -27,7 +27,7 @@ func OfDuckDB() ([]string, error) {
 	}
 	all = append(all, ofSpark...)
 	for _, f := range Functions() {
-		query, err := f.query()
+		query, err := f.query("")
 		if err != nil {
 			return nil, err
 		}

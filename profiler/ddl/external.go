@@ -27,11 +27,15 @@ func athena(c Catalog) []string {
 	return all
 }
 
-// spark declares tables whose folders Spark lists at each query: with partitions in the catalog,
-// new days would be missing until somebody repairs the table.
+// manageSetting has Spark keep tables' partitions in the catalog, which new days would be missing from until
+// somebody repairs the table. Without it Spark lists a table's folders at a session's first query.
+const manageSetting = "spark.sql.hive.manageFilesourcePartitions"
+
+// spark declares tables whose folders Spark lists.
 func spark(c Catalog) []string {
-	all := []string{"SET spark.sql.hive.manageFilesourcePartitions = false", schema(fmt.Sprintf("`%s`", c.Schema))}
-	return append(all, external(fmt.Sprintf("`%s`", c.Schema), c)...)
+	in := fmt.Sprintf("`%s`", c.Schema)
+	all := append([]string{"SET " + manageSetting + " = false", schema(in)}, external(in, c)...)
+	return append(all, "RESET "+manageSetting)
 }
 
 func schema(name string) string {
@@ -46,7 +50,8 @@ func external(schema string, c Catalog) (all []string) {
 			all = append(all, "DROP TABLE IF EXISTS "+name)
 		}
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n%s,\n  `%s` date COMMENT %s\n)\nUSING PARQUET\nPARTITIONED BY (`%s`)\n"+
-			"COMMENT %s\nLOCATION '%s'", name, declared(d), tables.Partition, text(tables.PartitionDoc), tables.Partition, text(d.Doc), c.locationOf(d)))
+			"COMMENT %s\nLOCATION '%s'",
+			name, declared(d), tables.Partition, text(tables.PartitionDoc), tables.Partition, text(d.Doc), c.locationOf(d)))
 	}
 	return all
 }
@@ -59,7 +64,7 @@ const volumeDoc = "Logs that clusters deliver (cluster_log_conf), which the prof
 // location of a table (https://docs.databricks.com/aws/en/volumes/managed-vs-external).
 func databricks(c Catalog) ([]string, error) {
 	in := fmt.Sprintf("`%s`.`%s`", c.Name, c.Schema)
-	all := []string{schema(in), "USE " + in}
+	all := []string{schema(in)}
 	if c.Volume != "" {
 		all = append(all, fmt.Sprintf("CREATE VOLUME IF NOT EXISTS %s.`%s` COMMENT %s", in, c.Volume, text(volumeDoc)))
 	}

@@ -40,11 +40,12 @@ type parameter struct {
 	name, kind, standard, doc string
 }
 
+const anyID = "id of an application, a cluster, an EMR step or a trace, or a part of an application's name"
+
 var (
-	subject = parameter{"id", "STRING", "NULL", "id of an application, a cluster, an EMR step or a trace, or a part of an application’s name; " +
-		"NULL is the latest application. A cluster or step selects its latest applications, everything else the latest run"}
-	which = parameter{"id", "STRING", "NULL", "id of an application, a cluster, an EMR step or a trace, or a part of an application’s name; " +
-		"NULL is all"}
+	subject = parameter{"id", "STRING", "NULL", anyID + "; NULL is the latest application. A cluster or step selects its latest " +
+		"applications, everything else the latest run"}
+	which    = parameter{"id", "STRING", "NULL", anyID + "; NULL is all"}
 	top      = parameter{"top", "INT", "20", "rows at most"}
 	oneStage = parameter{"stage", "BIGINT", "NULL", "stage; getsloweststages lists them"}
 	part     = parameter{"part", "STRING", "NULL", "only properties with this in their names; NULL is those of Spark"}
@@ -69,7 +70,7 @@ func Functions() []Function {
 		answer[tools.Stage]("getsloweststages", "The slowest stages, with skew, spill and shuffle.", []parameter{subject, top}, stageColumns...),
 		answer[tools.Setting]("getsparkcontext", "Settings, those first that a finding would change.", []parameter{subject, part, top},
 			"property", "value", "masked", "section", "applications", "rule_wants", "rule"),
-		answer[tools.Stage]("getstage", "One stage of the latest application that id selects: its attempts, with the distribution over its tasks.",
+		answer[tools.Stage]("getstage", "One stage of the latest application that id selects: its attempts, with their distributions over tasks.",
 			[]parameter{oneStage, subject}, stageColumns...),
 	}
 	stage := &all[len(all)-1]
@@ -162,7 +163,10 @@ var queries = template.Must(template.New("").ParseFS(files, "functions/*"))
 
 // values are what the queries' templates take.
 type values struct {
+	In                                   string // schema of the tables with a dot, or "" for DuckDB's
 	Most                                 int    // applications of a cluster or step
+	Median, Highest                      int    // places in distributions
+	Places                               []int  // of a finding's changes
 	DataSize, FilesWritten, BytesWritten string // metrics of operators
 	Driver                               string // executor that runs no tasks
 	Losses                               string // classes of removal, as literals
@@ -172,11 +176,18 @@ type values struct {
 	Key, Columns []string
 }
 
-// query renders the function's query.
-func (f Function) query() (string, error) {
+// mostChanges is more than the settings that a rule changes.
+const mostChanges = 16
+
+// query renders the function's query over the tables of a schema.
+func (f Function) query(in string) (string, error) {
 	v := values{
-		Most: tools.MostApplications, DataSize: findings.DataSize, FilesWritten: findings.FilesWritten, BytesWritten: findings.BytesWritten,
+		In: in, Most: tools.MostApplications, Median: tables.Median, Highest: tables.Highest, Places: make([]int, mostChanges),
+		DataSize: findings.DataSize, FilesWritten: findings.FilesWritten, BytesWritten: findings.BytesWritten,
 		Driver: fold.DriverExecutor, Critical: rules.Critical, Table: f.table,
+	}
+	for i := range v.Places {
+		v.Places[i] = i
 	}
 	v.Losses = "'" + strings.Join(tables.Losses(), "', '") + "'"
 	name := f.file + ".sql"
@@ -197,7 +208,7 @@ func (f Function) query() (string, error) {
 // functionsOfDatabricks returns the statements that make the functions in a schema.
 func functionsOfDatabricks(schema string) (all []string, err error) {
 	for _, f := range Functions() {
-		query, err := f.query()
+		query, err := f.query(schema + ".")
 		if err != nil {
 			return nil, err
 		}

@@ -28,10 +28,13 @@ type question struct {
 // questions calls each function with ids of several kinds. All answers fit into one page of a tool.
 func questions(t *testing.T, s *mcp.ClientSession) (all []question) {
 	t.Helper()
-	ids := []string{"", "logs", "skew-sick", "spill-sick", "gc-", "faults-sick"}
+	ids := []string{"", "logs", "skew-sick", "spill-sick", "gc-", "faults-sick", "copy of"}
 	for _, f := range ddl.Functions() {
 		for _, id := range ids {
-			q := question{f.Name, fmt.Sprintf("SELECT * FROM %s(id => '%s', top => 200)", f.Name, id), map[string]any{"id": id, "limit": 200, "max_bytes": 262144}}
+			q := question{
+				f.Name, fmt.Sprintf("SELECT * FROM %s(id => '%s', top => 200)", f.Name, id),
+				map[string]any{"id": id, "limit": 200, "max_bytes": 262144},
+			}
 			switch f.Name {
 			case "getstage":
 				stage := call(t, s, "getsloweststages", map[string]any{"id": id})[0]["stage_id"]
@@ -109,10 +112,7 @@ func requireSame(t *testing.T, tool string, want, got row) {
 		switch v := value.(type) {
 		case float64:
 			require.True(t, is, "%s: %v is missing in %v", name, v, got)
-			require.InDelta(t, v, of, math.Max(1, math.Abs(v)*0.006), name)
-			if share := math.Abs(v) < 1; share {
-				require.InDelta(t, v, of, 0.001+math.Abs(v)*0.006, name)
-			}
+			requireNumber(t, v, of, name)
 		case string:
 			requireText(t, v, of, name)
 		case bool:
@@ -131,9 +131,24 @@ func requireSame(t *testing.T, tool string, want, got row) {
 	}
 }
 
+// requireNumber compares numbers. Tools show three significant digits of measurements; the rest is exact.
+func requireNumber(t *testing.T, want float64, got any, name string) {
+	t.Helper()
+	quotient := strings.HasSuffix(name, "_ratio") || strings.HasSuffix(name, "_share") || strings.HasSuffix(name, "_hours")
+	switch whole := want == math.Trunc(want) && !quotient; {
+	case whole && (strings.HasSuffix(name, "_ms") || strings.HasSuffix(name, "_mean")): // a tool rounds before it leaves fractions out
+		require.InDelta(t, want, got, math.Max(1, want*0.006), name)
+	case whole && math.Abs(want) < 1000:
+		require.InDelta(t, want, got, 1e-9, name)
+	default:
+		require.InDelta(t, want, got, math.Abs(want)*0.006, name)
+	}
+}
+
 // extra are columns of functions that the envelopes of tools have, or their nested rows.
 var extra = map[string]bool{
-	"rank": true, "application_id": true, "account": true, "region": true, "cluster_id": true, "cluster_name": true, "attempt_id": true, "source": true,
+	"rank": true, "application_id": true, "account": true, "region": true, "cluster_id": true, "cluster_name": true, "attempt_id": true,
+	"source":            true,
 	"task_ms_quantiles": true, "gc_ms_quantiles": true, "input_bytes_quantiles": true, "shuffle_read_bytes_quantiles": true,
 	"disk_bytes_spilled_quantiles": true, "worst_host": true, "worst_host_tasks": true, "worst_host_mean_ms": true, "findings": true,
 }
@@ -176,7 +191,8 @@ func requireText(t *testing.T, want string, got any, name string) {
 	plain := strings.NewReplacer("«", "", "»", "", "\n", " ", "\t", " ", "‹", "«", "›", "»")
 	shown, whole := strings.TrimSpace(plain.Replace(want)), strings.TrimSpace(plain.Replace(text))
 	shown = strings.TrimSuffix(shown, "…")
-	require.Truef(t, shown == whole || len(shown) > 250 && strings.HasPrefix(whole, shown), "%s: %s, not %s", name, strconv.Quote(whole), strconv.Quote(shown))
+	same := shown == whole || len(shown) > 250 && strings.HasPrefix(whole, shown)
+	require.Truef(t, same, "%s: %s, not %s", name, strconv.Quote(whole), strconv.Quote(shown))
 }
 
 // connect returns a client of the tools over a lake.

@@ -43,6 +43,8 @@ func TestSparkAnswersAsDuckDB(t *testing.T) {
 	require.Len(t, slices.DeleteFunc(slices.Clone(inDatabricks), isVolume), len(inDatabricks)-1)
 	inDatabricks = slices.DeleteFunc(inDatabricks, isVolume)
 
+	// Each statement may be executed in a session of its own: none needs a current schema.
+	inDatabricks = append(append([]string{"USE default"}, inDatabricks...), "USE spark_observability")
 	statements := slices.Concat(inSpark, []string{"USE history"}, asked[:ofUsers], inDatabricks, asked[ofUsers:])
 	got := sparkFour(t, statements)
 	before := len(inSpark) + 1

@@ -55,9 +55,32 @@ func realLake(t *testing.T, dir string) *lake.Lake {
 		}
 		putCosts(t, l, cluster.Applications[0].ID)
 	}
+	putCopy(t, l)
 	_, err = judge.All(t.Context(), l, nil)
 	require.NoError(t, err)
 	return l
+}
+
+// putCopy writes an application of another cluster that is later than all others, and has the id of their
+// cluster in its name. Its stage ran twice, the second time for longer.
+func putCopy(t *testing.T, l *lake.Lake) {
+	t.Helper()
+	start := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
+	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001", Source: tables.SourceLogs}
+	b, err := l.Begin(id, start)
+	require.NoError(t, err)
+	for try, millis := range []int64{100, 200} {
+		require.NoError(t, b.Put(&tables.StageRow{
+			Attempt: id, Stage: tables.Stage{StageID: 1, StageAttemptID: int64(try)}, StageName: "count", Status: "COMPLETE",
+			SubmissionTime: start.UnixMilli(), DurationMillis: &millis,
+		}))
+	}
+	require.NoError(t, b.Put(&tables.Application{
+		Attempt: id, ApplicationName: "copy of logs", StartTime: start.UnixMilli(), EndTime: start.UnixMilli() + 1000,
+		DurationMillis: new(int64(1000)), Completed: true, NumStages: 2, NumTasks: 2,
+	}))
+	_, err = b.Commit(t.Context(), true, "v1")
+	require.NoError(t, err)
 }
 
 // putCosts writes what an application cost, which no event log has.
@@ -88,7 +111,7 @@ func duck(t *testing.T, l *lake.Lake, dir string, queries []string) [][]row {
 	require.NoError(t, err)
 	declared, err := ddl.OfDuckDB()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), python, "testdata/duck.py", inFile(t, views+strings.Join(declared, ";\n")), //nolint:gosec // a test's
+	cmd := exec.CommandContext(t.Context(), python, "testdata/duck.py", inFile(t, views+strings.Join(declared, ";\n")),
 		inFile(t, strings.Join(queries, between)))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -110,9 +133,9 @@ func sparkFour(t *testing.T, statements []string) [][]row {
 		arguments = append(arguments, "--add-opens=java.base/"+of+"=ALL-UNNAMED")
 	}
 	arguments = append(arguments, "testdata/spark4/Asks.java", inFile(t, strings.Join(statements, between)), file)
-	out, err := exec.CommandContext(t.Context(), "java", arguments...).CombinedOutput() //nolint:gosec // a test's
+	out, err := exec.CommandContext(t.Context(), "java", arguments...).CombinedOutput()
 	require.NoError(t, err, string(out))
-	got, err := os.ReadFile(file) //nolint:gosec // a test's
+	got, err := os.ReadFile(file)
 	require.NoError(t, err)
 	return answers(t, string(got), len(statements))
 }
@@ -122,8 +145,12 @@ func sparkJars(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	require.NoError(t, err)
+	for _, program := range []string{"java", "mvn"} {
+		_, err := exec.LookPath(program)
+		testenv.Require(t, err == nil, program+" is not on PATH: `make doctor` says how to install it")
+	}
 	dir := filepath.Join(cache, "emr-observatory", "spark4-4.0.1")
-	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o755)) //nolint:gosec // a cache
+	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o755))
 	lock := flock.New(dir + ".lock")
 	require.NoError(t, lock.Lock())
 	defer func() { require.NoError(t, lock.Unlock()) }()
@@ -132,8 +159,8 @@ func sparkJars(t *testing.T) string {
 	}
 	part := dir + ".part"
 	require.NoError(t, os.RemoveAll(part))
-	out, err := exec.CommandContext(t.Context(), "mvn", "-q", "-B", "-f", "testdata/spark4/pom.xml", "dependency:copy-dependencies", //nolint:gosec // a test's
-		"-DincludeScope=runtime", "-DoutputDirectory="+part).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "mvn", "-q", "-B", "-f", "testdata/spark4/pom.xml",
+		"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+part).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.NoError(t, os.Rename(part, dir))
 	return dir

@@ -114,7 +114,7 @@ type Cookie struct {
 }
 
 // ErrCookie is of a request whose cookie has expired. No later one can succeed.
-var ErrCookie = errors.New("the cookie has expired, or is none of this place: log in with a browser and copy it again")
+var ErrCookie = errors.New("the cookie has expired or belongs to another workspace: log in with a browser and copy it again")
 
 // NewCookie returns a cookie. Its value is in no error and no output.
 func NewCookie(name, value string) *Cookie { return &Cookie{name: name, value: value} }
@@ -133,9 +133,13 @@ func OpenWithCookie(base string, cookie *Cookie, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create a cookie jar: %w", err)
 	}
-	jar.SetCookies(parsed, []*http.Cookie{
-		{Name: cookie.name, Value: cookie.value, Path: "/"}, {Name: "PRIMARY_DOMAIN", Value: "workspace", Path: "/"},
-	})
+	// Browsers send the second one, too, once they have come from the workspace (read in a browser's developer tools).
+	var cookies []*http.Cookie
+	for name, value := range map[string]string{cookie.name: cookie.value, "PRIMARY_DOMAIN": "workspace"} {
+		secure := parsed.Scheme == "https" // http is of a loopback address
+		cookies = append(cookies, &http.Cookie{Name: name, Value: value, Path: "/", Secure: secure}) //nolint:gosec // for a client
+	}
+	jar.SetCookies(parsed, cookies)
 	c.cookie = cookie
 	c.current.Load().http.Jar = jar
 	return c, nil

@@ -32,11 +32,11 @@ var (
 	// ErrLeftOut is returned without a request for an endpoint that failed too often.
 	ErrLeftOut = errors.New("not requested: earlier requests to this endpoint have failed (max_endpoint_failures)")
 
-	errExpired      = errors.New("not logged in")
-	errUnauthorized = errors.New("unauthorized")
-	errLost         = errors.New("a new session has ended, too")
-	errLoading      = errors.New("the server is still loading the history")
-	errRefused      = errors.New("refused") // a retry cannot help
+	errExpired = errors.New("not logged in")
+	errLogin   = errors.New("login required")
+	errLost    = errors.New("a new session has ended, too")
+	errLoading = errors.New("the server is still loading the history")
+	errRefused = errors.New("refused") // a retry cannot help
 )
 
 // IsFinal reports whether a request failed in a way that no later one will change: the
@@ -150,11 +150,11 @@ func (c *Client) tryLoggedIn(ctx context.Context, r request, consume consumer) e
 	}
 }
 
-// refused returns the error of a refused request: what only this page's owner may see says nothing of
-// the cookie.
+// refused returns the error of a refused request. Only a login that is asked for says that the cookie has expired: a
+// page may be another person's, or say something else.
 func (k *Cookie) refused(err error) error {
-	if errors.Is(err, ErrForbidden) && !errors.Is(err, errUnauthorized) {
-		return fmt.Errorf("%w: the owner of the cookie may not see this", err)
+	if !errors.Is(err, errLogin) {
+		return err
 	}
 	k.expired.Store(true)
 	return fmt.Errorf("%w (%w)", ErrCookie, err)
@@ -207,9 +207,9 @@ func statusError(response *http.Response) error {
 	case code == http.StatusNotFound:
 		return fmt.Errorf("%w: %w", ErrNotFound, err)
 	case code < http.StatusBadRequest:
-		return fmt.Errorf("%w: %s to another host", errExpired, response.Status)
+		return fmt.Errorf("%w: %w: %s to another host", errExpired, errLogin, response.Status)
 	case code == http.StatusUnauthorized:
-		return fmt.Errorf("%w: %w: %w: %w", errExpired, ErrForbidden, errUnauthorized, err)
+		return fmt.Errorf("%w: %w: %w: %w", errExpired, ErrForbidden, errLogin, err)
 	case code == http.StatusForbidden:
 		return fmt.Errorf("%w: %w: %w", errExpired, ErrForbidden, err)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:

@@ -193,6 +193,9 @@ func (r *runner) due(ctx context.Context, c *reading) (due []source.Application)
 		if ctx.Err() == nil && a.Err == nil {
 			enough := r.enough(func(tasks bool) string { return applicationFingerprint(c.cluster, a, tasks) })
 			current[i], failed[i] = r.current(ctx, a.ID, enough)
+			if a.Lesser && current[i] == nil && failed[i] == nil {
+				current[i], failed[i] = r.ofLog(ctx, a.ID)
+			}
 		}
 	})
 	if ctx.Err() != nil {

@@ -233,7 +233,8 @@ func TestVariablesOfAWorkspace(t *testing.T) {
 			`DATABRICKS_DATAPLANE_URL, DATAPLANE_DOMAIN_DBAUTH: "" must be set together; set both, or none`,
 		}},
 		{nil, map[string]string{
-			run.WorkspaceHost: "https://x", run.WorkspaceToken: "t", run.DataPlaneURL: "http://canary@dp-1.example", run.DataPlaneCookie: "a=canary; b",
+			run.WorkspaceHost: "https://x", run.WorkspaceToken: "t", run.DataPlaneURL: "http://canary@dp-1.example",
+			run.DataPlaneCookie: "a=canary; b",
 		}, []string{
 			`DATAPLANE_DOMAIN_DBAUTH: "[hidden]" must be the value of one cookie`,
 			`DATABRICKS_DATAPLANE_URL: "[hidden]" must be the https:// URL of a workspace`,

@@ -146,7 +146,8 @@ func readFile(name string) (map[string]given, []error, error) {
 	var violations []error
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		path := name + ": " + key
-		if !slices.ContainsFunc(slices.Concat(Table(), ServeOptions(), ToolOptions(), CatalogOptions()), func(o Option) bool { return o.Name == key }) {
+		all := slices.Concat(Table(), ServeOptions(), ToolOptions(), CatalogOptions())
+		if !slices.ContainsFunc(all, func(o Option) bool { return o.Name == key }) {
 			violations = append(violations, Violation{
 				name, key, "is not the name of an option", "the names are those of the flags, with _ in place of -",
 			})

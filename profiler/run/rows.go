@@ -73,6 +73,15 @@ func countsOf(a *tables.Application, executors int64) counts {
 	return counts{a.NumJobs, a.NumStages, a.NumTasks, a.NumSQLExecutions, executors}
 }
 
+// ofLog returns the counts of an application of which the lake has what its log says, else nil.
+func (r *runner) ofLog(ctx context.Context, id tables.Attempt) (*counts, error) {
+	held, err := r.lake.Earlier(ctx, id)
+	if err != nil || held == nil || held.Source != tables.SourceLogs || held.Unread {
+		return nil, err // names the manifest
+	}
+	return countsIn(ctx, held)
+}
+
 // current returns the counts of an application that need not be read again, else nil.
 func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprints []string) (*counts, error) {
 	held := r.lake.Current(id, fingerprints...)

@@ -89,8 +89,8 @@ func (d *Databricks) listed(c workspace.Cluster) Listed {
 		l.Settled = !l.Ended.IsZero() && d.now().After(l.Ended.Add(settleTime))
 	}
 	l.Fingerprint = fmt.Sprintf("%s %d %d", c.State, c.Terminated, c.Context)
-	if d.o.UI != nil {
-		l.Fingerprint += " ui" // what an earlier run could not read may be there
+	if d.o.UI != nil && c.Delivery.S3 == nil && c.Delivery.Volumes == nil {
+		l.Fingerprint += " ui" // what a run without a cookie could not read may be there
 	}
 	return l
 }
@@ -118,34 +118,42 @@ func (d *Databricks) Open(ctx context.Context, listed Listed) (*Cluster, error) 
 	if err == nil {
 		err = undelivered(c)
 	}
-	if err != nil && d.o.UI != nil && c.Context != 0 {
-		err = d.throughUI(ctx, cluster, c, err)
+	if obstacle, is := errors.AsType[*Obstacle](err); is && d.o.UI != nil && c.Context != 0 {
+		err = d.throughUI(ctx, cluster, c, obstacle)
 	}
 	cluster.report(EndpointEventLogs, err)
 	return cluster, ctx.Err()
 }
 
-// throughUI adds the applications that a cluster's UI lists and that it did not deliver, for the reason
-// undelivered. It returns nil if the UI was read.
-func (d *Databricks) throughUI(ctx context.Context, cluster *Cluster, c workspace.Cluster, undelivered error) error {
+// throughUI adds the applications that a cluster's UI lists and that it did not deliver. It returns what is
+// unknown still: at best what earlier drivers ran, since a UI knows the last one.
+func (d *Databricks) throughUI(ctx context.Context, cluster *Cluster, c workspace.Cluster, undelivered *Obstacle) error {
 	base := fmt.Sprintf("%s/sparkui/%s/driver-%d", d.o.UI.URL, url.PathEscape(c.ID), c.Context)
 	client, err := history.OpenWithCookie(base, d.o.UI.Cookie, d.o.UI.History)
-	if err == nil {
-		var found []Application
-		found, err = serverApplications(ctx, client, cluster.Summary.Cluster)
-		for _, a := range found {
-			if !slices.ContainsFunc(cluster.Applications, func(b Application) bool { return b.ID.ApplicationID == a.ID.ApplicationID }) {
-				cluster.Applications = append(cluster.Applications, a)
-			}
-		}
-	}
 	if err != nil {
+		return err
+	}
+	found, err := serverApplications(ctx, client, cluster.Summary.Cluster)
+	switch {
+	case errors.Is(err, history.ErrNotFound) && c.Ended():
+		return undelivered // Databricks keeps UIs for 30 days
+	case err != nil:
 		// No Obstacle: the next run may have another cookie.
 		return fmt.Errorf("%s; its Spark UI could not be read: %w", undelivered.Error(), err)
+	case len(found) == 0:
+		return undelivered
+	}
+	for _, a := range found {
+		if !slices.ContainsFunc(cluster.Applications, func(b Application) bool { return b.ID.ApplicationID == a.ID.ApplicationID }) {
+			a.Lesser = true
+			cluster.Applications = append(cluster.Applications, a)
+		}
 	}
 	slices.SortStableFunc(cluster.Applications, newestFirst)
-	cluster.Notes = append(cluster.Notes, "its Spark UI was read, which knows its last driver only: "+undelivered.Error())
-	return nil
+	return &Obstacle{
+		Reason: undelivered.Reason + ", so that its Spark UI was read, which knows its last driver only", Remedy: undelivered.Remedy,
+		Passing: undelivered.Passing,
+	}
 }
 
 // applications finds the logs of a cluster below a destination. A cluster without a folder there has
@@ -163,6 +171,8 @@ func (d *Databricks) applications(ctx context.Context, cluster *Cluster, files f
 		}
 	case err != nil:
 		return fmt.Errorf("find the delivered event logs: %w", err)
+	case len(found) == 0 && cluster.Summary.EndTime > 0 && d.o.UI != nil:
+		return &Obstacle{Reason: "it has delivered no event logs", Remedy: "look at its event log for failures of the delivery"}
 	case len(found) == 0 && cluster.Summary.EndTime > 0:
 		cluster.Notes = append(cluster.Notes, "it has delivered no event logs")
 	}

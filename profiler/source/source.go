@@ -108,6 +108,9 @@ type Application struct {
 	App     history.Application
 	Attempt history.Attempt
 
+	// Lesser says that the source knows less of the application than its log: rows of a log stay.
+	Lesser bool
+
 	// Name, User and SparkVersion are what the beginning of a log says; App and Attempt have
 	// those of a history server.
 	Name, User, SparkVersion string

@@ -25,7 +25,9 @@ func (c Column) CatalogType() string {
 	return catalogTypes[element]
 }
 
-// firstDay is before any history that can be read: EMR keeps persistent UIs since release 5.25, of June 2019.
+// firstDay is before any history that EMR has: it keeps persistent UIs since release 5.25, of June 2019. A query without
+// a condition on the partition looks into each day since then, so that it is no earlier. Rows of an unknown day, which
+// are in dt=1970-01-01, are not found: those of applications that could not be read and whose start nobody knows.
 const firstDay = "2019-06-01"
 
 // Projection returns the properties of a table in Glue by which Athena finds its folders without

@@ -82,11 +82,11 @@ func (s ScheduleValues) object() pulumi.Map {
 	return pulumi.Map{"groupName": s.GroupName, "lostRunsQueueUrl": s.LostRunsQueueURL}
 }
 
-// AthenaSettings say how the history is asked in Athena.
+// AthenaSettings say how to query the history in Athena.
 type AthenaSettings struct {
 	Database   string `json:"database" help:"Database of the tables in Glue; empty without profiler.athena."`
-	Workgroup  string `json:"workgroup" help:"Workgroup for queries, with a limit on what they scan; or empty."`
-	ReadPolicy string `json:"readPolicy" help:"JSON of the IAM policy that whoever asks needs; or empty."`
+	Workgroup  string `json:"workgroup" help:"Workgroup for queries, with a limit on what they scan; empty without profiler.athena."`
+	ReadPolicy string `json:"readPolicy" help:"JSON of an IAM policy for users who query the history; empty without profiler.athena."`
 }
 
 // AthenaValues are AthenaSettings while the program runs.

@@ -89,7 +89,7 @@ func profilerFrameworks() []row {
 		},
 		{
 			"The second runs an ETL regularly, for SQL or a Databricks Genie room.", done,
-			"The control node runs it every hour. `profile ddl` declares the tables to Unity Catalog, where a Genie room finds them; no room was tried.",
+			"The control node runs it every hour. `profile ddl` declares the tables to Unity Catalog, for a Genie room; no room was tried.",
 			at{controlRuns, "profiler/serve TestRunsRepeatAtTheInterval", queryGuide, catalogSpark},
 		},
 		{"It suits dozens or hundreds of jobs.", done, "", at{"profiler/judge TestThousandApplications", "docs/reference/tables.md#questions"}},
@@ -201,7 +201,7 @@ func profilerTables() []row {
 		{"The tables serve SQL analysis.", done, "", at{"docs/reference/tables.md#questions", sqlAgrees}},
 		{
 			"A Genie room over the tables turns text into SQL.", done,
-			"`profile ddl` declares them with a description of each column, which a room reads; no room was tried. Elsewhere DuckDB's server runs SQL.",
+			"`profile ddl` declares them with a description of each column; no room was tried. Elsewhere DuckDB's server runs SQL.",
 			at{queryGuide, askGuide, "profiler/ddl TestAthenaParsesItsStatements"},
 		},
 		{
@@ -227,7 +227,7 @@ func profilerDatabricks() []row {
 		},
 		{"environment of Databricks' ETL: dev or prod.", done, "", at{options, conflicts}},
 		{
-			"catalog_name, required.", corrected, "It is required where tables are declared to Databricks (`profile ddl`); a run writes to S3 or a folder.",
+			"catalog_name, required.", corrected, "`profile ddl` requires it for Databricks; a run writes to S3 or a folder.",
 			at{options, "profiler/command TestStatementsRefused"},
 		},
 		{"schema_name, default spark_observability.", done, "", at{options, "profiler/command TestStatementsForCatalogs"}},
@@ -266,7 +266,7 @@ func databricksSecrets() []row {
 		},
 		{
 			"Create a secret for the cookie DATAPLANE_DOMAIN_DBAUTH, copied from a browser.", done,
-			"It lasts as long as the person's session; one that has expired is named once and loses nothing.",
+			"It lasts as long as the person's session. An expired one is tried once, and loses nothing.",
 			at{fromDatabricks, workspaceUIs, "profiler/run TestExpiredCookieOfAWorkspace", "tests/history TestUIOfAWorkspaceAgreesWithLogs"},
 		},
 	}

@@ -39,8 +39,8 @@ func historyNotTried() []notTried {
 			"Athena projects the tables' folders, and Unity Catalog lists them at each query.", "Neither Athena nor Databricks.",
 			"A parser of Athena's dialect takes the statements; Spark 4 executes those for Databricks on a real lake, but for the volume.",
 			[]string{"profiler/ddl TestAthenaParsesItsStatements", "profiler/ddl TestSparkAnswersAsDuckDB"},
-			"`observatory profile ddl --dialect athena --s3-output-path s3://BUCKET/lake/history/`, each statement in Athena; then count the rows " +
-				"of applications by dt before and after the profiler's next run",
+			"`observatory profile ddl --dialect athena --s3-output-path s3://BUCKET/lake/history/`, each statement in Athena, by a user with no " +
+				"other policy than the output athena's; then count the rows of applications by dt before and after the profiler's next run",
 		}, {
 			"EMR names a step's YARN applications in AdditionalInfo.", "EMR does not say how it knows them.",
 			"The local cloud takes them from the lines of the step's log about submissions.",

@@ -1,4 +1,4 @@
-"""Parses statements of standard input, between lines of ";", by Athena's grammar. Prints what each makes, as JSON."""
+"""Parses statements of standard input, between lines of ";", by Athena's dialect. Prints what each makes, as JSON."""
 import json, sys
 
 import sqlglot
@@ -13,5 +13,5 @@ for text in sys.stdin.read().split("\n;\n"):
             columns[column.name] = [column.kind.sql("hive"), column.constraints[0].kind.this.name]
     properties = statement.args.get("properties")
     settings = {p.name: p.args["value"].name for p in (properties.expressions if properties else []) if type(p) is expressions.Property}
-    made.append({"kind": statement.args.get("kind"), "columns": columns, "settings": settings, "query": isinstance(statement, expressions.Query)})
+    made.append({"kind": statement.args.get("kind"), "columns": columns, "settings": settings})
 print(json.dumps(made))

@@ -9,7 +9,7 @@ public final class Asks {
     public static void main(String[] args) throws Exception {
         Path folder = Files.createTempDirectory(Path.of(args[1]).getParent(), "warehouse");
         SparkSession spark = SparkSession.builder().master("local[1]")
-            .config("spark.ui.enabled", "false")
+            .config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
             .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.sql.session.timeZone", "UTC").config("spark.sql.shuffle.partitions", "1")
             .config("spark.sql.warehouse.dir", folder.toString())
