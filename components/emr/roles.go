@@ -3,11 +3,13 @@ package emr
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 )
 
 // emrServicePolicy is EMR's managed policy, without the partition's part of
@@ -18,7 +20,34 @@ const emrServicePolicy = "service-role/AmazonEMRServicePolicy_v2"
 // and its profile exist.
 type nodeRole struct {
 	arn, name, profileARN pulumi.StringOutput
+	profileCreated        pulumi.StringOutput // date; of an own profile
 	policies              []pulumi.Resource
+}
+
+// propagation is how long other services may not see an instance profile that IAM has created (IAM User Guide, "Changes
+// that I make are not always immediately visible", which gives no figure). Of a cluster of its own, the AWS provider
+// repeats the call meanwhile.
+const propagation = 15 * time.Second
+
+// visibleProfile returns the ARN of the profile once other services see it, for who does not repeat a call that was
+// refused: EventBridge, whose first run may be due at once.
+func (r *nodeRole) visibleProfile() pulumi.StringOutput {
+	if r.profileCreated.OutputState == nil {
+		return r.profileARN // an existing one
+	}
+	return output.Join([]pulumi.StringInput{r.profileARN, r.profileCreated}, func(v []string) (string, error) {
+		time.Sleep(untilVisible(v[1], time.Now()))
+		return v[0], nil
+	})
+}
+
+// untilVisible is 0 or less for a profile that was created long ago, or at a time that is unknown.
+func untilVisible(created string, now time.Time) time.Duration {
+	at, err := time.Parse(time.RFC3339, created)
+	if err != nil {
+		return 0
+	}
+	return min(at.Add(propagation).Sub(now), propagation) // clocks differ
 }
 
 // serviceRole is the role of EMR itself.
@@ -53,7 +82,9 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create instance profile: %w", err)
 	}
-	return &nodeRole{arn: role.Arn, name: role.Name, profileARN: profile.Arn, policies: []pulumi.Resource{own}}, nil
+	return &nodeRole{
+		arn: role.Arn, name: role.Name, profileARN: profile.Arn, profileCreated: profile.CreateDate, policies: []pulumi.Resource{own},
+	}, nil
 }
 
 // useNodeRole adds the cluster's policy to the role of an existing profile.
