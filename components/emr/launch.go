@@ -35,7 +35,8 @@ func (b *builder) launch(p parts, dependencies []pulumi.Resource) *Launch {
 		l.ScalingRoleARN, scaling = b.scaling.arn, b.scaling.arn
 	}
 	texts := []pulumi.StringInput{
-		p.service.arn, p.node.visibleProfile(), scaling, p.groups[groupMaster].Ready, p.groups[groupCore].Ready, p.groups[groupServiceAccess].Ready,
+		p.service.arn, p.node.visibleProfile(), scaling,
+		p.groups[groupMaster].Ready, p.groups[groupCore].Ready, p.groups[groupServiceAccess].Ready,
 		p.security.Name, b.logURI(), a.KMSKeyARN, a.Bucket, a.ObservedSecurityGroupID, a.BootstrapPath,
 	}
 	l.Input = func(schedule string, steps []schema.Step) pulumi.StringOutput {
