@@ -1,7 +1,10 @@
 package ddl_test
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +13,8 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/ddl"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
 // Users' questions, separated by blank lines, which docs/reference/tables.md shows.
@@ -52,6 +57,35 @@ func TestSparkAnswersAsDuckDB(t *testing.T) {
 	for i, query := range asked {
 		requireEqual(t, want[i], got[i], query)
 	}
+}
+
+// Spark 3.5, which EMR 7 has, executes what is for Spark and finds all rows.
+func TestSparkThreeFindsTheRows(t *testing.T) {
+	testenv.RequireLong(t, "TestSparkAnswersAsDuckDB executes the same statements with Spark 4")
+	dir := t.TempDir()
+	l := realLake(t, dir)
+	statements, err := ddl.Statements(ddl.Spark, ddl.Catalog{Schema: "history", Location: dir})
+	require.NoError(t, err)
+	tree, err := applications.Fetch(t.Context(), nil)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "rows.json")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(tree, "spark/bin/spark-submit"), "--master", "local[1]",
+		"--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
+		"--conf", "spark.sql.warehouse.dir="+t.TempDir(), "testdata/spark3.py", inFile(t, strings.Join(statements, between)), "history", file)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var counted map[string]float64
+	require.NoError(t, json.Unmarshal(content, &counted))
+	var queries []string
+	for _, d := range tables.All() {
+		queries = append(queries, "SELECT count(*) AS n FROM "+string(d.Name))
+	}
+	for i, rows := range duck(t, l, dir, queries) {
+		require.Equal(t, rows[0]["n"], counted[string(tables.All()[i].Name)], queries[i])
+	}
+	require.Len(t, counted, len(queries))
 }
 
 // requireEqual compares the rows of two engines, which are the same but for the last digits of
