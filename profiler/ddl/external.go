@@ -59,7 +59,7 @@ func external(schema string, c Catalog) (all []string) {
 // volumeDoc describes the volume.
 const volumeDoc = "Logs that clusters deliver (cluster_log_conf), which the profiler reads"
 
-// databricks declares external tables in Unity Catalog, which lists their folders at each query, the
+// databricks declares external tables in Unity Catalog, which lists their folders itself, the
 // volume and the functions. The volume is a managed one: an external one may not overlap the
 // location of a table (https://docs.databricks.com/aws/en/volumes/managed-vs-external).
 func databricks(c Catalog) ([]string, error) {
