@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 type eventLog struct {
 	*eventlog.Log
 	shown string // its full path
-	close func()
 }
 
 // errNoEventLog says what an event log is.
@@ -31,17 +29,18 @@ var errNoEventLog = errors.New("this is no Spark event log, which is a file that
 
 // openEventLog opens the log that a path or an s3:// URI names.
 func openEventLog(ctx context.Context, name string) (eventLog, error) {
-	log := eventLog{shown: name, close: func() {}}
+	log := eventLog{shown: name}
 	var err error
 	if bucket, key, ok := s3files.Split(name); ok {
-		if strings.EqualFold(path.Ext(key), ".zip") {
-			return log, fmt.Errorf("event log %s: a zip can be read from a file only: `aws s3 cp %s .`, then name the copy", name, wordOf(name))
-		}
 		config, err := local.AWSConfig(ctx)
 		if err != nil {
 			return log, err
 		}
-		log.Log, err = eventlog.Open(s3files.New(ctx, config, bucket), key)
+		files := s3files.New(ctx, config, bucket)
+		if strings.EqualFold(path.Ext(key), ".zip") {
+			return log.openZip(files, key)
+		}
+		log.Log, err = eventlog.Open(files, key)
 		return log, err
 	}
 	if log.shown, err = filepath.Abs(name); err != nil {
@@ -51,7 +50,7 @@ func openEventLog(ctx context.Context, name string) (eventLog, error) {
 		return log, fmt.Errorf("event log %s: no such file or folder", log.shown)
 	}
 	if isZip(log.shown) {
-		return log.openZip()
+		return log.openZip(os.DirFS(filepath.Dir(log.shown)), filepath.Base(log.shown))
 	}
 	log.Log, err = eventlog.Open(os.DirFS(filepath.Dir(log.shown)), filepath.Base(log.shown))
 	if err != nil {
@@ -73,36 +72,23 @@ func isZip(name string) bool {
 }
 
 // openZip opens the only log in a zip.
-func (l eventLog) openZip() (eventLog, error) {
-	file, err := os.Open(l.shown)
-	if err != nil {
-		return l, fmt.Errorf("open event log: %w", err)
-	}
-	info, err := file.Stat()
-	var packed *zip.Reader
-	if err == nil {
-		packed, err = eventlog.OpenZip(file, info.Size())
-	}
-	if err != nil {
-		return l, errors.Join(fmt.Errorf("event log %s: %w", l.shown, err), file.Close())
-	}
-	logs, err := eventlog.Find(packed, ".")
+func (l eventLog) openZip(files fs.FS, name string) (eventLog, error) {
+	logs, err := eventlog.Find(files, name)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("event log %s: %w", l.shown, err)
 	case len(logs) == 0:
-		err = fmt.Errorf("event log %s: none of the %d files in this zip is one: %w", l.shown, len(packed.File), errNoEventLog)
+		err = fmt.Errorf("event log %s: no file in this zip is one: %w", l.shown, errNoEventLog)
 	case len(logs) > 1:
 		var names []string
 		for _, log := range logs {
-			names = append(names, log.Name)
+			names = append(names, path.Base(log.Name))
 		}
 		err = fmt.Errorf("event log %s: this zip has %d: %s: unpack it and name one", l.shown, len(logs), strings.Join(names, ", "))
 	default:
-		l.Log, l.close = logs[0], func() { _ = file.Close() }
-		return l, nil
+		l.Log = logs[0]
 	}
-	return l, errors.Join(err, file.Close())
+	return l, err
 }
 
 // explain names the log in an error of reading it, and says what a log is if nothing in it

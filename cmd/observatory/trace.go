@@ -53,8 +53,8 @@ func traceImportCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "import [flags] EVENTLOG|s3://BUCKET/KEY", Args: cobra.ExactArgs(1),
 		Short: "Read a Spark event log: where the application's time went, and its trace",
-		Long: "Reads the event log of an application that ran without the platform's plugin, or whose driver was killed: a file, or\n" +
-			"a folder eventlog_v2_…, here or in S3, or the zip of one log that a history server gives. Prints its\n" +
+		Long: "Reads the event log of an application that ran without the platform's plugin, or whose driver was killed: a file,\n" +
+			"a folder eventlog_v2_… or the zip of one log that a history server gives, here or in S3. Prints its\n" +
 			"phases, and sends its spans with their own times. A second import repeats no span. If a local cloud\n" +
 			"is running, its collector receives them; otherwise --endpoint does.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,7 +86,6 @@ func (t traceImport) run(ctx context.Context, s *settings, name string, out, pro
 	if err != nil {
 		return err
 	}
-	defer log.close()
 	done, trace, err := read(ctx, log, t.cluster)
 	if err != nil {
 		return err
