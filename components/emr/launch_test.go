@@ -2,9 +2,6 @@ package emr_test
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
@@ -81,7 +78,7 @@ func TestSchedulesStartTheCluster(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(inputs["input"].StringValue()), &call))
-	requireRunJobFlow(t, inputs["input"].StringValue())
+	testenv.RequireInputs(t, "emr", "RunJobFlow", inputs["input"].StringValue())
 	require.Equal(t, args.Name, call.Name)
 	require.Equal(t, one(t, rec, roleType, "emr-service").Outputs["arn"].StringValue(), call.ServiceRole)
 	require.Equal(t, one(t, rec, "aws:iam/instanceProfile:InstanceProfile", "emr-node").Outputs["arn"].StringValue(), call.JobFlowRole)
@@ -109,22 +106,6 @@ func TestSchedulesStartTheCluster(t *testing.T) {
 	require.Equal(t, []any{"sg-observed"}, call.Instances.AdditionalMasterSecurityGroups)
 	require.Len(t, call.Instances.InstanceGroups, 2)
 	require.Contains(t, inputs["input"].StringValue(), `"spark.yarn.dist.files":""`, "an empty value is a value")
-}
-
-// requireRunJobFlow validates an input as botocore does, which refuses unknown members and wrong types.
-func requireRunJobFlow(t *testing.T, input string) {
-	t.Helper()
-	python := os.Getenv("OBSERVATORY_PYTHON")
-	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with boto3")
-	validate := exec.CommandContext(t.Context(), python, "-c", `
-import botocore.session, json, sys
-from botocore.validate import validate_parameters
-shape = botocore.session.get_session().get_service_model("emr").operation_model("RunJobFlow").input_shape
-validate_parameters(json.load(sys.stdin), shape)
-`)
-	validate.Stdin = strings.NewReader(input)
-	out, err := validate.CombinedOutput()
-	require.NoErrorf(t, err, "%s", out)
 }
 
 // EventBridge keeps at most 256 KiB of a call.

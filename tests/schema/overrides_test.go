@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,8 +26,6 @@ import (
 // may not fit. What is refused has a path and a remedy. What is accepted, the provider
 // servers and botocore accept too, and both renderings agree on it.
 func TestRandomOverridesAreRefusedOrFit(t *testing.T) {
-	python := os.Getenv("OBSERVATORY_PYTHON")
-	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with boto3")
 	n := configurations
 	if testenv.Long() {
 		n = longConfigurations
@@ -64,7 +61,7 @@ func TestRandomOverridesAreRefusedOrFit(t *testing.T) {
 	require.Empty(t, strings.Join(c.findings[:min(20, len(c.findings))], "\n"))
 	require.Greater(t, accepted, n/10, "the overrides are mostly invalid")
 	require.Less(t, accepted, n*9/10, "the overrides are mostly valid")
-	requireJobFlows(t, python, lines)
+	testenv.RequireInputs(t, "emr", "RunJobFlow", lines...)
 }
 
 // requirePaths requires every part of an error to be a violation of a key.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -26,21 +24,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-// validator reads one input of RunJobFlow per line and writes what botocore says.
-const validator = `
-import json, sys
-import botocore.session, botocore.validate
-shape = botocore.session.get_session().get_service_model('emr').operation_model('RunJobFlow').input_shape
-for line in sys.stdin:
-    report = botocore.validate.ParamValidator().validate(json.loads(line), shape)
-    print(json.dumps(report.generate_report() if report.has_errors() else ''))
-`
-
 // TestBothRenderingsOfAClusterAgree renders random clusters for Pulumi and for
 // RunJobFlow. Both say the same, and botocore accepts it.
 func TestBothRenderingsOfAClusterAgree(t *testing.T) {
-	python := os.Getenv("OBSERVATORY_PYTHON")
-	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with boto3")
 	authority := issuer.Issue(t, time.Now().AddDate(1, 0, 0), "otlp.example.com").Intermediate
 	var lines []string
 	shapes := map[string]int{}
@@ -57,22 +43,7 @@ func TestBothRenderingsOfAClusterAgree(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, len(shapes), 6, "the clusters are too similar: %v", shapes)
-	requireJobFlows(t, python, lines)
-}
-
-// requireJobFlows requires botocore to accept each line as an input of RunJobFlow.
-func requireJobFlows(t *testing.T, python string, lines []string) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), python, "-c", validator)
-	command.Stdin = strings.NewReader(strings.Join(lines, "\n"))
-	command.Stderr = os.Stderr
-	out, err := command.Output()
-	require.NoError(t, err)
-	answers := strings.Split(strings.TrimSpace(string(out)), "\n")
-	require.Len(t, answers, len(lines))
-	for i, answer := range answers {
-		require.Equal(t, `""`, answer, lines[i])
-	}
+	testenv.RequireInputs(t, "emr", "RunJobFlow", lines...)
 }
 
 // withSecurity returns an input without the names of its environment, with the security
