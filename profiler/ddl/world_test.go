@@ -2,6 +2,8 @@ package ddl_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -149,7 +151,11 @@ func sparkJars(t *testing.T) string {
 		_, err := exec.LookPath(program)
 		testenv.Require(t, err == nil, program+" is not on PATH: `make doctor` says how to install it")
 	}
-	dir := filepath.Join(cache, "emr-observatory", "spark4-4.0.1")
+	const pom = "testdata/spark4/pom.xml"
+	content, err := os.ReadFile(pom)
+	require.NoError(t, err)
+	sum := sha256.Sum256(content) // another version, or other jars, get a folder of their own
+	dir := filepath.Join(cache, "emr-observatory", "spark4-"+hex.EncodeToString(sum[:8]))
 	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o755))
 	lock := flock.New(dir + ".lock")
 	require.NoError(t, lock.Lock())
@@ -159,7 +165,7 @@ func sparkJars(t *testing.T) string {
 	}
 	part := dir + ".part"
 	require.NoError(t, os.RemoveAll(part))
-	out, err := exec.CommandContext(t.Context(), "mvn", "-q", "-B", "-f", "testdata/spark4/pom.xml",
+	out, err := exec.CommandContext(t.Context(), "mvn", "-q", "-B", "-f", pom,
 		"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+part).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.NoError(t, os.Rename(part, dir))
