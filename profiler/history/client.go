@@ -135,8 +135,8 @@ func OpenWithCookie(base string, cookie *Cookie, o Options) (*Client, error) {
 	}
 	// Browsers send the second one, too, once they have come from the workspace (read in a browser's developer tools).
 	var cookies []*http.Cookie
+	secure := parsed.Scheme == "https" // http is of a loopback address
 	for name, value := range map[string]string{cookie.name: cookie.value, "PRIMARY_DOMAIN": "workspace"} {
-		secure := parsed.Scheme == "https"                                                           // http is of a loopback address
 		cookies = append(cookies, &http.Cookie{Name: name, Value: value, Path: "/", Secure: secure}) //nolint:gosec // for a client
 	}
 	jar.SetCookies(parsed, cookies)
