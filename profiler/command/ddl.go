@@ -78,7 +78,7 @@ func declared(cmd *cobra.Command, flags run.Flags, dialect ddl.Dialect, replace 
 			return nil, err
 		}
 		described, err := ddl.OfDuckDB()
-		return append(strings.Split(strings.TrimSuffix(views, ";\n"), ";\n"), described...), err
+		return append(views, described...), err
 	}
 	statements, err := ddl.Statements(dialect, ddl.Catalog{
 		Name: options.CatalogName, Schema: options.SchemaName, Volume: options.VolumeName, Location: at, Replace: replace,

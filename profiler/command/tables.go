@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -70,11 +71,11 @@ func printViews(cmd *cobra.Command, flags run.Flags) error {
 	if err != nil {
 		return err
 	}
-	sql, err := kept.Views(cmd.Context(), at)
+	views, err := kept.Views(cmd.Context(), at)
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(cmd.OutOrStdout(), sql); err != nil {
+	if _, err := io.WriteString(cmd.OutOrStdout(), strings.Join(views, ";\n")+";\n"); err != nil {
 		return fmt.Errorf("print the views: %w", err)
 	}
 	return nil

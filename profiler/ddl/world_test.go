@@ -113,7 +113,7 @@ func duck(t *testing.T, l *lake.Lake, dir string, queries []string) [][]row {
 	require.NoError(t, err)
 	declared, err := ddl.OfDuckDB()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), python, "testdata/duck.py", inFile(t, views+strings.Join(declared, ";\n")),
+	cmd := exec.CommandContext(t.Context(), python, "testdata/duck.py", inFile(t, strings.Join(append(views, declared...), ";\n")),
 		inFile(t, strings.Join(queries, between)))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

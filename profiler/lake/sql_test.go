@@ -190,7 +190,7 @@ func duck(t *testing.T, l *lake.Lake, dir string, asked []string) [][][]any {
 	require.NoError(t, err)
 	views, err := l.Views(t.Context(), filepath.Join(dir, "history"))
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), python, script, inFile(t, views), inFile(t, strings.Join(asked, "\n\n")))
+	cmd := exec.CommandContext(t.Context(), python, script, inFile(t, strings.Join(views, ";\n")), inFile(t, strings.Join(asked, "\n\n")))
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	require.NoError(t, err, stderr.String())

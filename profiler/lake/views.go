@@ -8,33 +8,29 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// viewsHead begins Views. The tables' times are UTC, and Spark's element_at is what the
-// questions in docs/reference/tables.md use for a place in a list.
-const viewsHead = `SET TimeZone = 'UTC';
-CREATE OR REPLACE MACRO element_at(list, place) AS list[place];
-`
-
-// Views returns SQL of DuckDB that makes a view of each table, with the table's name. at is
+// Views returns statements of DuckDB that make a view of each table, with the table's name. at is
 // where the tables are: a folder or an s3:// URI. A table without files is a view without
 // rows: DuckDB refuses to read what is not there.
-func (l *Lake) Views(ctx context.Context, at string) (string, error) {
-	var sql strings.Builder
-	sql.WriteString(viewsHead)
+func (l *Lake) Views(ctx context.Context, at string) ([]string, error) {
+	// The tables' times are UTC, and Spark's element_at is what the questions in docs/reference/tables.md
+	// use for a place in a list.
+	statements := []string{"SET TimeZone = 'UTC'", "CREATE OR REPLACE MACRO element_at(list, place) AS list[place]"}
 	for _, d := range tables.All() {
 		days, err := l.store.Folders(ctx, l.prefix+string(d.Name)+"/")
 		if err != nil {
-			return "", fmt.Errorf("look for files of table %s: %w", d.Name, err)
+			return nil, fmt.Errorf("look for files of table %s: %w", d.Name, err)
 		}
 		if len(days) == 0 {
-			fmt.Fprintf(&sql, "CREATE OR REPLACE VIEW %s AS SELECT %s WHERE false;\n", d.Name, noValues(d))
+			statements = append(statements, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT %s WHERE false", d.Name, noValues(d)))
 			continue
 		}
 		files := strings.TrimSuffix(at, "/") + "/" + string(d.Name) + "/*/*.parquet"
 		// union_by_name: columns that older files lack are null.
-		fmt.Fprintf(&sql, "CREATE OR REPLACE VIEW %s AS SELECT * FROM read_parquet('%s', hive_partitioning = true, union_by_name = true);\n",
-			d.Name, strings.ReplaceAll(files, "'", "''"))
+		statements = append(statements, fmt.Sprintf(
+			"CREATE OR REPLACE VIEW %s AS SELECT * FROM read_parquet('%s', hive_partitioning = true, union_by_name = true)",
+			d.Name, strings.ReplaceAll(files, "'", "''")))
 	}
-	return sql.String(), nil
+	return statements, nil
 }
 
 // noValues lists a table's columns as DuckDB would read them from a file.
