@@ -156,10 +156,12 @@ func examples() map[string]example {
 		"bin/observatory profile run --databricks --databricks-file workspace --output history": {by: citation{
 			"profiler/run", "TestVariablesOfAWorkspace", "databricks_test.go", `"--databricks", "--databricks-file", file`,
 		}},
-		"bin/observatory profile ddl --dialect duckdb --output history > views.sql":                           {executed: true},
-		"bin/observatory profile ddl --dialect athena --s3-output-path s3://DATA_BUCKET/lake/history/ --json": {executed: true},
-		"bin/observatory profile ddl --dialect spark --s3-output-path s3://DATA_BUCKET/lake/history/":         {executed: true},
-		"bin/observatory profile ddl --dialect databricks --s3-output-path s3://DATA_BUCKET/lake/history/ --catalog-name main": {
+		"bin/observatory profile ddl --dialect duckdb --output history > views.sql":                                       {executed: true},
+		"bin/observatory profile compact --output history":                                                                {executed: true},
+		"bin/observatory profile ddl --dialect duckdb --compacted --output history > views.sql":                           {executed: true},
+		"bin/observatory profile ddl --dialect athena --compacted --s3-output-path s3://DATA_BUCKET/lake/history/ --json": {executed: true},
+		"bin/observatory profile ddl --dialect spark --compacted --s3-output-path s3://DATA_BUCKET/lake/history/":         {executed: true},
+		"bin/observatory profile ddl --dialect databricks --compacted --s3-output-path s3://DATA_BUCKET/lake/history/ --catalog-name main": {
 			executed: true,
 		},
 		"bin/observatory profile judge --output history":                                                  {executed: true},

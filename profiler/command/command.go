@@ -39,7 +39,7 @@ func AddTo(c *cobra.Command) {
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	c.AddCommand(runCommand(), judgeCommand(), reportCommand(), serveCommand(), toolsCommand())
-	c.AddCommand(expireCommand(), deleteCommand(), tablesCommand(), ddlCommand())
+	c.AddCommand(expireCommand(), deleteCommand(), compactCommand(), tablesCommand(), ddlCommand())
 }
 
 // CodeError ends the program with a code other than 1.
@@ -76,6 +76,16 @@ func Exit(stderr io.Writer, program string, err error) int {
 
 // usage marks an error in options or arguments.
 func usage(err error) error { return &CodeError{Code: run.ExitUsage, Err: err} }
+
+// unlessUncompacted returns an error of tables that a command wrote. It is incomplete work, and no failure, if only the
+// compacted copies of some days are not written.
+func unlessUncompacted(err error) error {
+	var days *run.UncompactedError
+	if errors.As(err, &days) {
+		return &CodeError{Code: run.ExitIncomplete, Err: err}
+	}
+	return err
+}
 
 // noArguments refuses arguments.
 func noArguments(c *cobra.Command, args []string) error {

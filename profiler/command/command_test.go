@@ -140,7 +140,7 @@ func TestRemoval(t *testing.T) {
 // Commands that need tables do not create the folder of a mistyped option.
 func TestMissingTables(t *testing.T) {
 	typo, other := filepath.Join(t.TempDir(), "histroy"), t.TempDir()
-	for _, args := range [][]string{{"tools"}, {"delete", "--cluster", "j-1"}, {"expire", "--retention-days", "1"}} {
+	for _, args := range [][]string{{"tools"}, {"compact"}, {"delete", "--cluster", "j-1"}, {"expire", "--retention-days", "1"}} {
 		stdout, stderr, code := execute(t, append(args, "--output", typo)...)
 		require.Equal(t, run.ExitFailed, code)
 		require.Empty(t, stdout, "nothing was removed")

@@ -21,7 +21,8 @@ import (
 
 const judgeAbout = `Judges the applications in the tables by the rules (docs/reference/rules.md), and writes what it finds to the table
 findings. It reads no event log and no history server. Every run ends with the same: use this command after a new version
-has brought other rules. What has been judged by the present rules, and has not changed since, is left as it is.
+has brought other rules. What has been judged by the present rules, and has not changed since, is left as it is. Tables that
+are compacted are compacted again.
 
 Exit codes: %d all have been judged; %d rows of some applications cannot be read: the output names them; %d the tables cannot
 be read or written; %d invalid options.`
@@ -50,8 +51,11 @@ func judgeCommand() *cobra.Command {
 		if err != nil && summary.Attempts == 0 {
 			return err
 		}
-		if printed := printJudged(cmd.OutOrStdout(), summary, *asJSON); printed != nil || err != nil {
+		if printed := printJudged(cmd.OutOrStdout(), summary, *asJSON); printed != nil {
 			return errors.Join(err, printed)
+		}
+		if err != nil {
+			return unlessUncompacted(err)
 		}
 		if len(summary.Failed) > 0 {
 			return &CodeError{Code: run.ExitIncomplete}

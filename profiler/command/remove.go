@@ -14,10 +14,12 @@ import (
 )
 
 const expireHelp = `Removes the rows of applications that started more than retention_days ago, and of clusters that were created before
-that and have no applications left. If retention_days is set, every run ends with the same.`
+that and have no applications left. If retention_days is set, every run ends with the same. Tables that are compacted are
+compacted again.`
 
 const deleteHelp = `Removes the rows of a cluster, of an application or of days from all tables. Several flags select the rows that
-match all of them. If the source still has the history, the next run brings the rows back.`
+match all of them. If the source still has the history, the next run brings the rows back. Tables that are compacted are
+compacted again: until the command has ended, the copies have the rows.`
 
 func expireCommand() *cobra.Command {
 	c := newCommand("expire", "Remove rows older than retention_days", expireHelp)
@@ -110,7 +112,10 @@ func (r *removal) from(cmd *cobra.Command, remove func(context.Context, *lake.La
 	if err != nil && len(removed) == 0 {
 		return err
 	}
-	return errors.Join(err, r.print(cmd, removed))
+	if printed := r.print(cmd, removed); printed != nil {
+		return errors.Join(err, printed)
+	}
+	return unlessUncompacted(err)
 }
 
 func (r *removal) print(cmd *cobra.Command, removed []lake.Removed) error {

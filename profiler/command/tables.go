@@ -71,7 +71,7 @@ func printViews(cmd *cobra.Command, flags run.Flags) error {
 	if err != nil {
 		return err
 	}
-	views, err := kept.Views(cmd.Context(), at)
+	views, err := kept.Views(cmd.Context(), at, false)
 	if err != nil {
 		return err
 	}

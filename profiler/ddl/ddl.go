@@ -34,7 +34,9 @@ type Catalog struct {
 	Schema   string // schema; Athena and Spark call it a database
 	Volume   string // volume for the logs that clusters deliver; "" for none; Databricks only
 	Location string // folder or s3:// URI of the tables
-	Replace  bool   // drop tables of the same names first, which keeps the files of external ones
+
+	Compacted bool // declare the compacted objects (lake.Compact)
+	Replace   bool // drop tables of the same names first, which keeps the files of external ones
 }
 
 // Statements returns the statements that declare all tables, without semicolons. DuckDB's need the
@@ -44,6 +46,9 @@ func Statements(d Dialect, c Catalog) ([]string, error) {
 		return nil, err
 	}
 	c.Location = strings.TrimSuffix(c.Location, "/")
+	if c.Compacted {
+		c.Location += "/" + tables.Compacted
+	}
 	switch d {
 	case Athena:
 		return athena(c), nil

@@ -72,7 +72,7 @@ var rawColumns = map[string][]string{
 	"listshstasksraw":     {"stage_id", "stage_attempt_id", "task_id", "index", "status", "host", "executor_id", "speculative"},
 }
 
-// Each function answers as the tool of its name, in DuckDB.
+// Each function answers as the tool of its name, in DuckDB on the compacted objects.
 func TestFunctionsAnswerAsTools(t *testing.T) {
 	dir := t.TempDir()
 	l := realLake(t, dir)
@@ -83,7 +83,7 @@ func TestFunctionsAnswerAsTools(t *testing.T) {
 		queries = append(queries, q.sql)
 	}
 	filled := map[string]map[string]bool{}
-	for i, rows := range duck(t, l, dir, queries) {
+	for i, rows := range duck(t, l, dir, true, queries) {
 		q := asked[i]
 		t.Run(q.sql, func(t *testing.T) {
 			want := call(t, s, q.function, q.arguments)

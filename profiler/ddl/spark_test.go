@@ -20,8 +20,8 @@ import (
 // Users' questions, separated by blank lines, which docs/reference/tables.md shows.
 const usersQuestions = "../lake/testdata/questions.sql"
 
-// Spark 4 executes what is for Spark, and what is for Databricks but for the volume, on the same
-// lake: users' questions and the functions have DuckDB's answers.
+// Spark 4 executes what is for Spark, and what is for Databricks but for the volume, on the compacted
+// objects: users' questions and the functions have DuckDB's answers from all others.
 func TestSparkAnswersAsDuckDB(t *testing.T) {
 	dir := t.TempDir()
 	l := realLake(t, dir)
@@ -36,9 +36,9 @@ func TestSparkAnswersAsDuckDB(t *testing.T) {
 			asked = append(asked, q.sql)
 		}
 	}
-	want := duck(t, l, dir, asked)
+	want := duck(t, l, dir, false, asked)
 
-	catalog := ddl.Catalog{Name: "spark_catalog", Schema: "history", Volume: "logs", Location: dir, Replace: true}
+	catalog := ddl.Catalog{Name: "spark_catalog", Schema: "history", Volume: "logs", Location: dir, Compacted: true, Replace: true}
 	inSpark, err := ddl.Statements(ddl.Spark, catalog)
 	require.NoError(t, err)
 	catalog.Schema = "spark_observability"
@@ -82,7 +82,7 @@ func TestSparkThreeFindsTheRows(t *testing.T) {
 	for _, d := range tables.All() {
 		queries = append(queries, "SELECT count(*) AS n FROM "+string(d.Name))
 	}
-	for i, rows := range duck(t, l, dir, queries) {
+	for i, rows := range duck(t, l, dir, false, queries) {
 		require.InDelta(t, rows[0]["n"], counted[string(tables.All()[i].Name)], 0, queries[i])
 	}
 	require.Len(t, counted, len(queries))

@@ -60,6 +60,8 @@ func realLake(t *testing.T, dir string) *lake.Lake {
 	putCopy(t, l)
 	_, err = judge.All(t.Context(), l, nil)
 	require.NoError(t, err)
+	_, err = l.Compact(t.Context(), nil)
+	require.NoError(t, err)
 	return l
 }
 
@@ -104,12 +106,12 @@ type row = map[string]any
 // statements are between lines of ";".
 const between = "\n;\n"
 
-// duck returns DuckDB's rows by query, from the lake in a folder.
-func duck(t *testing.T, l *lake.Lake, dir string, queries []string) [][]row {
+// duck returns DuckDB's rows by query, from the lake in a folder or its compacted objects.
+func duck(t *testing.T, l *lake.Lake, dir string, compacted bool, queries []string) [][]row {
 	t.Helper()
 	python := os.Getenv("OBSERVATORY_PYTHON")
 	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with duckdb")
-	views, err := l.Views(t.Context(), dir)
+	views, err := l.Views(t.Context(), dir, compacted)
 	require.NoError(t, err)
 	declared, err := ddl.OfDuckDB()
 	require.NoError(t, err)

@@ -49,7 +49,7 @@ func (b *Batch) put(row tables.Row) error {
 		if !known || d.Scope != b.scope {
 			return fmt.Errorf("a row of table %s does not belong to %s", name, b.name)
 		}
-		writer = writers[name](d)
+		writer = writers[name](d, !d.OptIn)
 		b.writers[name] = writer
 	}
 	return writer.put(row)
@@ -149,14 +149,14 @@ func (b *Batch) commit(ctx context.Context, files map[tables.Name]*spool) (Writt
 	}
 	for _, name := range changed {
 		o := b.manifest.Objects[name]
-		if err := b.lake.put(ctx, o.Key, files[name].content()); err != nil {
+		if err := b.lake.putRows(ctx, o.Key, files[name].content()); err != nil {
 			return written, err
 		}
 		written.Objects++
 		written.Bytes += o.Bytes
 	}
 	for _, key := range stale {
-		if err := b.lake.remove(ctx, key); err != nil {
+		if err := b.lake.removeRows(ctx, key); err != nil {
 			return written, err
 		}
 		written.Removed++

@@ -41,7 +41,7 @@ func (d *dying) Delete(ctx context.Context, key string) error {
 	return d.Store.Delete(ctx, key)
 }
 
-// A commit or removal that is interrupted after any change, and then repeated, leaves what an
+// A commit, removal or compaction that is interrupted after any change, and then repeated, leaves what an
 // undisturbed writer leaves, even if the source has changed since: other rows, other
 // tables, another day.
 func TestInterruptedAtEveryStep(t *testing.T) {
@@ -83,8 +83,19 @@ func TestInterruptedAtEveryStep(t *testing.T) {
 		}
 	}
 	skew, spill := tables.Finding{Attempt: attempt, Finding: "skew"}, tables.Finding{Attempt: attempt, Finding: "spill"}
+	// compacted ends a step with a compaction.
+	compacted := func(step func(*lake.Lake) error) func(*lake.Lake) error {
+		return func(l *lake.Lake) error {
+			err := step(l)
+			if err == nil {
+				_, err = l.Compact(t.Context(), nil)
+			}
+			return err
+		}
+	}
 	steps := []func(*lake.Lake) error{
-		judge(put(app, job), skew), judge(put(done, phase), skew, spill), judge(put(done, job, phase)), remove,
+		compacted(judge(put(app, job), skew)), compacted(judge(put(done, phase), skew, spill)), compacted(judge(put(done, job, phase))),
+		compacted(remove),
 	}
 	// in runs steps in a lake, each with a writer of its own; that of the second step dies after
 	// left changes.

@@ -152,11 +152,11 @@ func (l *Lake) setFindings(ctx context.Context, b *Batch, before *manifest, file
 func (l *Lake) replace(ctx context.Context, key string, file *spool, written *Written) error {
 	if file == nil {
 		written.Removed++
-		return l.remove(ctx, key)
+		return l.removeRows(ctx, key)
 	}
 	written.Objects++
 	written.Bytes += file.size
-	return l.put(ctx, key, file.content())
+	return l.putRows(ctx, key, file.content())
 }
 
 // keepFindings keeps the findings of an attempt's earlier rows until the new rows are judged;

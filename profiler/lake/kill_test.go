@@ -24,12 +24,17 @@ import (
 const writerVariable = "OBSERVATORY_LAKE_WRITER"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(writerVariable); dir != "" {
-		if err := writeReal(context.Background(), dir, clusters, true); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for variable, do := range map[string]func(context.Context, string) error{
+		writerVariable:    func(ctx context.Context, dir string) error { return writeReal(ctx, dir, clusters, true) },
+		compactorVariable: compactIn,
+	} {
+		if dir := os.Getenv(variable); dir != "" {
+			if err := do(context.Background(), dir); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -122,8 +127,14 @@ func TestKilledWriterResumes(t *testing.T) {
 // startWriter runs writeReal in a process of its own.
 func startWriter(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
+	return startProcess(t, writerVariable+"="+dir)
+}
+
+// startProcess runs this program with these variables besides its own.
+func startProcess(t *testing.T, variables ...string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), writerVariable+"="+dir)
+	cmd.Env = append(os.Environ(), variables...)
 	cmd.Stderr = os.Stderr
 	require.NoError(t, cmd.Start())
 	return cmd

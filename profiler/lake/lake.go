@@ -17,8 +17,11 @@
 // Only one process may write. Lock takes a lease with an expiry, and a commit without a
 // valid lease is refused. The lease guards against a second writer started by mistake. If a
 // writer is suspended for longer than the lease lasts and then completes a request that
-// was in flight, the object may differ from its hash in the manifest until the attempt's
-// source changes.
+// was in flight, the object may differ from its hash in the manifest, and from the compacted
+// copy of its day, until the attempt's source changes.
+//
+// Compact copies each day of a table into one object under <prefix>compacted/, which SQL engines read many times
+// faster. Nothing else here reads those.
 //
 // It is not a table format: there are no transactions across attempts and no version
 // history.
@@ -49,8 +52,11 @@ type Lake struct {
 	lease  atomic.Pointer[Lease]
 
 	mu       sync.Mutex
-	open     map[string]bool // manifest keys of open batches
-	unjudged bool            // the store says that not all attempts are judged
+	open     map[string]bool   // manifest keys of open batches
+	unjudged bool              // the store says that not all attempts are judged
+	unmarked map[tableDay]bool // whose marks of compaction this process has removed
+
+	changing sync.RWMutex // exclusive while a day is compacted
 }
 
 // Open returns the lake under a prefix, which is empty or ends in a slash. A lake that
@@ -59,7 +65,7 @@ func Open(ctx context.Context, store Store, prefix string) (*Lake, error) {
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		return nil, fmt.Errorf("prefix of the lake %q: must end in a slash; write %q", prefix, prefix+"/")
 	}
-	return &Lake{ctx: ctx, store: store, prefix: prefix, open: map[string]bool{}}, nil
+	return &Lake{ctx: ctx, store: store, prefix: prefix, open: map[string]bool{}, unmarked: map[tableDay]bool{}}, nil
 }
 
 // Held is what the lake has of an attempt or a cluster. Source and Unread are those of
@@ -104,9 +110,10 @@ func (l *Lake) Earlier(ctx context.Context, id tables.Attempt) (*Held, error) {
 	return held, err
 }
 
-// Exists reports whether a run has written to the lake.
+// Exists reports whether a run has written to the lake. If it was compacted, copies of its rows may be left although all
+// rows have been deleted.
 func (l *Lake) Exists(ctx context.Context) (bool, error) {
-	for _, prefix := range []string{clusterManifests, attemptManifests} {
+	for _, prefix := range []string{clusterManifests, attemptManifests, compactedKey} {
 		for _, err := range l.store.List(ctx, l.prefix+prefix) {
 			return err == nil, err // the error names the request
 		}
@@ -182,6 +189,15 @@ func (l *Lake) end(key string) {
 
 func attemptManifest(id tables.Attempt) string { return attemptManifests + attemptName(id) + ".json" }
 func clusterManifest(id tables.Cluster) string { return clusterManifests + clusterName(id) + ".json" }
+
+// putRows and removeRows change an object of a table.
+func (l *Lake) putRows(ctx context.Context, key string, content io.ReadSeeker) error {
+	return l.change(ctx, key, func() error { return l.put(ctx, key, content) })
+}
+
+func (l *Lake) removeRows(ctx context.Context, key string) error {
+	return l.change(ctx, key, func() error { return l.remove(ctx, key) })
+}
 
 // put, remove and writeManifest change the store if this process holds the lease.
 func (l *Lake) put(ctx context.Context, key string, content io.ReadSeeker) error {

@@ -9,11 +9,13 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -132,6 +134,48 @@ func TestManyTasks(t *testing.T) {
 		next++
 	}
 	require.EqualValues(t, tasks, next)
+}
+
+// A day with several large tables is compacted within the memory of the control node's profiler.
+func TestLargeDayIsCompactedInBoundedMemory(t *testing.T) {
+	dir := t.TempDir()
+	l, err := lake.Open(t.Context(), folder(t, dir), "history/")
+	require.NoError(t, err)
+	lease, err := l.Lock(t.Context(), "test")
+	require.NoError(t, err)
+	for n := range 3 {
+		id := attempt
+		id.ApplicationID = fmt.Sprint("application_1_", n)
+		b, err := l.Begin(id, start)
+		require.NoError(t, err)
+		for i := range int64(100_000) {
+			require.NoError(t, b.Put(manyMetrics(id, i)))
+		}
+		for i := range int64(200) {
+			require.NoError(t, b.Put(largeSQL(i)))
+		}
+		commit(t, b, true, "v1", &tables.Application{Attempt: id})
+	}
+	require.NoError(t, lease.Unlock(t.Context()))
+	record, err := platform.Workloads().Get(platform.WorkloadProfiler)
+	require.NoError(t, err)
+	compactor := startCompactor(t, dir, fmt.Sprintf("GOMEMLIMIT=%dMiB", record.MemoryMiB*7/10)) // assets/workloads
+	require.NoError(t, compactor.Wait())
+	peak := compactor.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+	t.Logf("peak of the compacting process: %d MiB", peak)
+	require.Less(t, peak, int64(record.MemoryMiB))
+	require.Len(t, rowGroups(t, dir, tables.Compacted+"/tasks"), 2)
+}
+
+// manyMetrics returns a task whose metrics cannot be compressed.
+func manyMetrics(id tables.Attempt, n int64) *tables.Task {
+	task := &tables.Task{Attempt: id, TaskID: n}
+	metrics := reflect.ValueOf(&task.TaskMetrics).Elem()
+	for m := range metrics.NumField() - 1 {
+		value := int64(uint64(n*31+int64(m)+1) * 0x9E3779B97F4A7C15 >> 1)
+		metrics.Field(m).Set(reflect.ValueOf(&value))
+	}
+	return task
 }
 
 // heap returns the bytes of live objects.

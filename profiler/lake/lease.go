@@ -72,6 +72,9 @@ func (l *Lake) Lock(ctx context.Context, owner string) (*Lease, error) {
 	if err := held.renew(ctx, mine); err != nil {
 		return nil, fmt.Errorf("lock the lake: %w", err)
 	}
+	l.mu.Lock()
+	l.unjudged, l.unmarked = false, map[tableDay]bool{} // others may have written meanwhile
+	l.mu.Unlock()
 	l.lease.Store(held)
 	renewal, stop := context.WithCancel(context.WithoutCancel(ctx))
 	held.stop = stop

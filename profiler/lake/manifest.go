@@ -86,6 +86,8 @@ const (
 	triesFolder      = "_manifest/tries/"
 	leaseKey         = "_manifest/writer.json"
 	judgedKey        = "_manifest/judged.json"
+	compactedMarks   = "_manifest/compacted/"     // of tables' days
+	compactedKey     = "_manifest/compacted.json" // of the lake
 )
 
 // maxPart is the maximum length of a part of a file's name, in bytes: names stay below a file

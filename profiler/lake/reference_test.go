@@ -33,7 +33,8 @@ The profiler writes them as Parquet files (zstd), an object per table and attemp
 ` + "`<table>/dt=YYYY-MM-DD/<application>.<attempt>.<cluster>.<region>.<account>.parquet`" + `.
 ` + "`dt`" + ` is the UTC date on which the application started, or the cluster was created; queries that restrict it read less.
 In names of objects ` + "`-`" + ` stands for an empty part, and ` + "`~xx`" + ` for a byte other than a letter, digit, ` + "`_` or `-`" + `.
-` + "`_manifest/`" + ` belongs to the profiler; Spark and DuckDB skip it.
+` + "`_manifest/`" + ` belongs to the profiler; Spark and DuckDB skip it. Tables that are kept compacted have the same rows in
+` + "`compacted/<table>/dt=YYYY-MM-DD/rows.parquet`" + `, an object per table and day, as of the last compaction of the day.
 
 Times are UTC. A value that a source does not know is null, never 0.
 Ids of jobs, stages and SQL executions repeat across applications and attempts: join also on

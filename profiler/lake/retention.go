@@ -190,8 +190,9 @@ func (l *Lake) erase(ctx context.Context, key string, dry bool) (Removed, error)
 	}
 	if m == nil {
 		return Removed{}, fmt.Errorf(
-			"the manifest %s%s is missing, but the tables have its objects: delete */dt=*/%s.parquet, and repeat the command",
-			l.prefix, key, strings.TrimSuffix(path.Base(key), ".json"))
+			"the manifest %s%s is missing, but the tables have its objects: delete */dt=*/%s.parquet and, if there is one, %s%s, and"+
+				" repeat the command",
+			l.prefix, key, strings.TrimSuffix(path.Base(key), ".json"), l.prefix, compactedMarks)
 	}
 	removed := Removed{ClusterID: m.ClusterID, ApplicationID: m.ApplicationID, AttemptID: m.AttemptID, Day: m.Day}
 	keys := m.Stale
@@ -213,7 +214,7 @@ func (l *Lake) erase(ctx context.Context, key string, dry bool) (Removed, error)
 		keys = append(keys, triesFolder+name)
 	}
 	for _, object := range keys {
-		if err := l.remove(ctx, object); err != nil {
+		if err := l.removeRows(ctx, object); err != nil {
 			return removed, err
 		}
 	}

@@ -2,8 +2,10 @@ package lake_test
 
 import (
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -78,6 +80,8 @@ func TestS3AndFolderStoresBehaveAlike(t *testing.T) {
 			require.EqualValues(t, 7, row.JobID)
 		}
 		require.Equal(t, 1, put(app).Removed)
+		require.Equal(t, 1, compact(t, l).Objects)
+		require.Equal(t, lake.Compaction{Days: 1}, compact(t, l))
 		require.NoError(t, lease.Unlock(t.Context()))
 		held = append(held, contents(t, store))
 
@@ -95,12 +99,13 @@ func TestS3AndFolderStoresBehaveAlike(t *testing.T) {
 		removed, err := l.Expire(t.Context(), start.AddDate(0, 0, 2), false)
 		require.NoError(t, err)
 		require.Len(t, removed, 1)
+		require.Equal(t, 1, compact(t, l).Removed)
 		require.NoError(t, lease.Unlock(t.Context()))
-		require.Empty(t, contents(t, store))
+		require.Equal(t, []string{"lake/history/_manifest/compacted.json"}, slices.Collect(maps.Keys(contents(t, store))))
 		require.NoError(t, store.Delete(t.Context(), "lake/none"))
 		_, err = store.Get(t.Context(), "lake/none")
 		require.ErrorIs(t, err, os.ErrNotExist)
 	}
-	require.Len(t, held[0], 2)
+	require.Len(t, held[0], 5)
 	require.Equal(t, held[0], held[1])
 }

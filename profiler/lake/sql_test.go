@@ -183,18 +183,31 @@ func read(t *testing.T, name string) string {
 // duck returns DuckDB's rows by question, from the views of a lake in a folder.
 func duck(t *testing.T, l *lake.Lake, dir string, asked []string) [][][]any {
 	t.Helper()
-	python := os.Getenv("OBSERVATORY_PYTHON")
-	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with duckdb")
+	views, err := l.Views(t.Context(), filepath.Join(dir, "history"), false)
+	require.NoError(t, err)
+	return askDuck(t, views, asked)
+}
+
+// askDuck returns DuckDB's rows by question, after statements that make views.
+func askDuck(t *testing.T, views, asked []string) [][][]any {
+	t.Helper()
 	var stderr strings.Builder
 	script, err := filepath.Abs(duckScript)
 	require.NoError(t, err)
-	views, err := l.Views(t.Context(), filepath.Join(dir, "history"))
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), python, script, inFile(t, strings.Join(views, ";\n")), inFile(t, strings.Join(asked, "\n\n")))
+	cmd := exec.CommandContext(t.Context(), duckPython(t), script, inFile(t, strings.Join(views, ";\n")),
+		inFile(t, strings.Join(asked, "\n\n")))
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	require.NoError(t, err, stderr.String())
 	return answers(t, string(out))
+}
+
+// duckPython returns a Python that has DuckDB.
+func duckPython(t *testing.T) string {
+	t.Helper()
+	python := os.Getenv("OBSERVATORY_PYTHON")
+	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with duckdb")
+	return python
 }
 
 // spark returns the rows of a local Spark by question of a file, from the lake in a folder; the last

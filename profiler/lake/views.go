@@ -9,14 +9,18 @@ import (
 )
 
 // Views returns statements of DuckDB that make a view of each table, with the table's name. at is
-// where the tables are: a folder or an s3:// URI. A table without files is a view without
-// rows: DuckDB refuses to read what is not there.
-func (l *Lake) Views(ctx context.Context, at string) ([]string, error) {
+// where the tables are: a folder or an s3:// URI. The views read the compacted objects, or all others. A
+// table without files is a view without rows: DuckDB refuses to read what is not there.
+func (l *Lake) Views(ctx context.Context, at string, compacted bool) ([]string, error) {
+	root := ""
+	if compacted {
+		root = tables.Compacted + "/"
+	}
 	// The tables' times are UTC, and Spark's element_at is what the questions in docs/reference/tables.md
 	// use for a place in a list.
 	statements := []string{"SET TimeZone = 'UTC'", "CREATE OR REPLACE MACRO element_at(list, place) AS list[place]"}
 	for _, d := range tables.All() {
-		days, err := l.store.Folders(ctx, l.prefix+string(d.Name)+"/")
+		days, err := l.store.Folders(ctx, l.prefix+root+string(d.Name)+"/")
 		if err != nil {
 			return nil, fmt.Errorf("look for files of table %s: %w", d.Name, err)
 		}
@@ -24,7 +28,7 @@ func (l *Lake) Views(ctx context.Context, at string) ([]string, error) {
 			statements = append(statements, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT %s WHERE false", d.Name, noValues(d)))
 			continue
 		}
-		files := strings.TrimSuffix(at, "/") + "/" + string(d.Name) + "/*/*.parquet"
+		files := strings.TrimSuffix(at, "/") + "/" + root + string(d.Name) + "/*/*.parquet"
 		// union_by_name: columns that older files lack are null.
 		statements = append(statements, fmt.Sprintf(
 			"CREATE OR REPLACE VIEW %s AS SELECT * FROM read_parquet('%s', hive_partitioning = true, union_by_name = true)",

@@ -35,13 +35,15 @@ const (
 // tableWriter turns the rows of one object into a Parquet file.
 type tableWriter interface {
 	put(row tables.Row) error
+	// append copies the rows of an earlier file of the table, without a sort.
+	append(file *parquet.File) error
 	// finish returns the file and its number of rows. The caller closes the file.
 	finish() (file *spool, rows int64, err error)
 	close()
 }
 
-// writers make the writers of tables.
-var writers = map[tables.Name]func(tables.Definition) tableWriter{
+// writers make the writers of tables, which sort by key or keep the order of arrival.
+var writers = map[tables.Name]func(d tables.Definition, sorted bool) tableWriter{
 	tables.Table((*tables.Application)(nil)):     newTyped[tables.Application],
 	tables.Table((*tables.ClusterSummary)(nil)):  newTyped[tables.ClusterSummary],
 	tables.Table((*tables.Job)(nil)):             newTyped[tables.Job],
@@ -69,9 +71,9 @@ var writers = map[tables.Name]func(tables.Definition) tableWriter{
 var codec = &zstd.Codec{Concurrency: 1}
 
 // typed writes rows of one type. Rows are copied into columns at once, so that the caller
-// may reuse them. Opt-in tables (tasks) are written in the order of arrival. Others are
-// sorted by key: a buffer of runBytes goes to disk as a sorted run, and the runs are merged
-// at the end.
+// may reuse them. They are written in the order of arrival, or sorted by key: a buffer of runBytes
+// then goes to disk as a sorted run, and the runs are merged at the end. A batch sorts all but opt-in
+// tables (tasks).
 type typed[T any] struct {
 	definition tables.Definition
 	schema     *parquet.Schema
@@ -79,7 +81,7 @@ type typed[T any] struct {
 	one        []T
 	rows       int64
 	sorting    parquet.SortingOption
-	buffer     *parquet.GenericBuffer[T] // nil for opt-in tables
+	buffer     *parquet.GenericBuffer[T] // nil in the order of arrival
 	runs       []*spool
 	file       *spool
 	end        *tail // of file
@@ -87,11 +89,11 @@ type typed[T any] struct {
 	group      int64 // size of out before its current row group
 }
 
-func newTyped[T any](d tables.Definition) tableWriter {
+func newTyped[T any](d tables.Definition, sorted bool) tableWriter {
 	w := &typed[T]{definition: d, schema: parquet.SchemaOf(new(T)), one: make([]T, 1), file: newSpool()}
 	w.end, w.unbounded = &tail{to: w.file}, unbounded(w.schema)
 	w.sorting = parquet.SortingColumns(sortingColumns(d)...)
-	if d.OptIn {
+	if !sorted {
 		w.out = w.newParquet(w.end, pageBytes, codec)
 		return w
 	}

@@ -59,6 +59,7 @@ type Options struct {
 	S3OutputPath  string // s3:// URI of the tables
 	Output        string // folder of the tables, if S3OutputPath is ""
 	RetentionDays int    // that rows are kept, by the start of their application; 0 is for ever
+	Compact       bool   // also where no compacted tables are yet
 
 	Interval time.Duration // between the starts of two runs of serve
 	Listen   string        // host:port of serve's pages
@@ -99,7 +100,7 @@ func (o Option) Flag() string { return strings.ReplaceAll(o.Name, "_", "-") }
 
 // Table lists the options of a run in the order of the reference.
 func Table() []Option {
-	return slices.Concat(sourceOptions(), limitOptions(), paceOptions(), outputOptions())
+	return slices.Concat(sourceOptions(), limitOptions(), paceOptions(), outputOptions(), []Option{compactOption()})
 }
 
 // LakeOptions are those that say where the tables are and how long their rows stay.

@@ -76,6 +76,7 @@ func TestPrecedence(t *testing.T) {
 		"created_after_date":  {"2026-01-01", "2026-01-02", "2026-01-03"},
 		"created_before_date": {"2026-01-01", "2026-01-02", "2026-01-03"},
 		"include_tasks":       {"true", "false", "true"},
+		"compact":             {"true", "false", "true"},
 		"environment":         {"dev", "dev", "dev"},
 		"s3_output_path":      {"s3://b/1/", "s3://b/2/", "s3://b/3/"},
 		"output":              {"a", "b", "c"},

@@ -20,7 +20,7 @@ Rendered from profiler/run; edit the table there and run ` + "`make generate`" +
 (` + "`--config FILE`" + `) whose keys are the names of the variables. ` + only("serve", ServeOptions()) + `
 ` + only("tools", ToolOptions()) + `
 ` + only("ddl", CatalogOptions()) + `
-` + "`expire`, `delete` and `ddl`" + ` have flags for the options that say where the tables are. A flag overrides
+` + "`judge`, `expire`, `delete`, `compact` and `ddl`" + ` have flags for the options that say where the tables are. A flag overrides
 a variable, which overrides the file, which overrides the default. An empty variable counts as not set. All violations are reported at once.
 
 | Variable, key | Flag | Default | Meaning | Rule |

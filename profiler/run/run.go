@@ -137,14 +137,20 @@ func open(ctx context.Context, config aws.Config, o Options, folder func(string)
 	return kept, at, nil
 }
 
-// Locked opens existing tables and lets do write them, as the only writer. owner is what
-// others are told who writes.
+// Locked opens existing tables and lets do write them, as the only writer. owner is what others are
+// told who writes. If the tables are compacted and do changes some, they are compacted before others may
+// write; the error is an UncompactedError if that is all that went wrong.
 func Locked(ctx context.Context, config aws.Config, o Options, owner string, do func(*lake.Lake, Place) error) error {
 	kept, at, err := Open(ctx, config, o)
 	if err != nil {
 		return err
 	}
-	return locked(ctx, kept, at, owner, do)
+	return locked(ctx, kept, at, owner, func(kept *lake.Lake, at Place) error {
+		if err := do(kept, at); err != nil {
+			return err
+		}
+		return keepCompacted(ctx, kept)
+	})
 }
 
 func locked(ctx context.Context, kept *lake.Lake, at Place, owner string, do func(*lake.Lake, Place) error) error {
@@ -175,8 +181,8 @@ type watch struct {
 	ignored   func(eventlog.Ignored)
 }
 
-// listingInterval is the least time between two lines about a long discovery.
-const listingInterval = 2 * time.Second
+// lineInterval is the least time between two lines about a long discovery or compaction.
+const lineInterval = 2 * time.Second
 
 // listing returns a function that prints how far a long discovery has come.
 func listing(progress Progress, o Options) func(clusters int) {
@@ -185,7 +191,7 @@ func listing(progress Progress, o Options) func(clusters int) {
 		pace = ""
 	}
 	return func(found int) {
-		if time.Since(said) >= listingInterval {
+		if time.Since(said) >= lineInterval {
 			said = time.Now()
 			progress.Printf("listing clusters%s: %d so far", pace, found)
 		}

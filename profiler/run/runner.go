@@ -69,15 +69,34 @@ func (r *runner) run(ctx context.Context) error {
 		r.judge(ctx)
 	}
 	r.summary.finish()
-	if r.fatal != nil || ctx.Err() != nil || r.o.RetentionDays == 0 || r.o.ClusterID != "" {
+	if r.fatal != nil || ctx.Err() != nil || r.o.ClusterID != "" {
 		return r.fatal
 	}
-	removed, err := r.lake.Expire(ctx, r.o.Oldest(r.now), false)
-	r.summary.Expired = len(removed)
-	if err != nil && ctx.Err() == nil {
+	if err := r.finish(ctx); ctx.Err() == nil {
 		return err
 	}
-	return nil
+	return nil // the summary says that the run was interrupted
+}
+
+// finish removes what is too old and compacts what has changed.
+func (r *runner) finish(ctx context.Context) error {
+	if r.o.RetentionDays > 0 {
+		removed, err := r.lake.Expire(ctx, r.o.Oldest(r.now), false)
+		r.summary.Expired = len(removed)
+		if err != nil {
+			return err
+		}
+	}
+	compacted, err := r.lake.IsCompacted(ctx)
+	if err != nil || !compacted && !r.o.Compact {
+		return err
+	}
+	done, err := compact(ctx, r.lake, r.progress.Printf)
+	r.summary.Compaction = &done
+	for _, day := range done.Failed {
+		r.summary.add(Incomplete{Reason: DescribeUncompacted(day)})
+	}
+	return err
 }
 
 // judge judges what the run has read, and what was judged by other rules.

@@ -42,6 +42,9 @@ type Summary struct {
 	Findings         map[rules.ID]int64 `json:"findings"`
 	CriticalFindings int64              `json:"critical_findings"`
 
+	// Compaction says what was compacted; nil if the tables are not kept compacted.
+	Compaction *lake.Compaction `json:"compaction,omitempty"`
+
 	// TasksLeftOut counts the tasks of what was read for which table tasks has no rows: it is opt-in.
 	TasksLeftOut int64 `json:"tasks_left_out"`
 
@@ -151,6 +154,9 @@ func (s Summary) Print(out io.Writer) {
 			found += n
 		}
 		fmt.Fprintf(out, "findings      %d in %d applications, %d of them critical (table findings)\n", found, s.Judged, s.CriticalFindings)
+	}
+	if c := s.Compaction; c != nil {
+		fmt.Fprintf(out, "compacted     %d of %d days, in %d objects (%d bytes)\n", c.Compacted, c.Days, c.Objects, c.Bytes)
 	}
 	for _, file := range s.Ignored {
 		fmt.Fprintf(out, "ignored       %s: %s\n", file.Name, file.Reason)

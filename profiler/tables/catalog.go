@@ -8,6 +8,9 @@ const Partition = "dt"
 // PartitionDoc describes it.
 const PartitionDoc = "UTC date on which the application started, or the cluster was created; restrict it to read less"
 
+// Compacted is the folder, beside the tables, that has one object for each of their days.
+const Compacted = "compacted"
+
 // CatalogDoc describes the schema of the tables.
 const CatalogDoc = "History of Spark applications, one row per application attempt, job, stage, SQL execution and more"
 
