@@ -58,6 +58,7 @@ func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
 					"cluster_states": strings.Join(s.Profiler.ClusterStates, ","), "cluster_name_filter": s.Profiler.NameFilter,
 					"max_clusters": s.Profiler.MaxClusters, "include_tasks": s.Profiler.IncludeTasks,
 					"retention_days":      s.Profiler.RetentionDays,
+					"compact":             true, // the tables in Glue are the compacted ones (package components/lake)
 					"max_cluster_threads": profilerThreads, "max_app_threads": profilerThreads,
 					"cluster_tags": platform.TagPairs(s.Profiler.ClusterTags(s.Stack)),
 				})

@@ -108,10 +108,11 @@ const (
 	serDe        = "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"
 )
 
-// createTable declares a table. Its folders are projected, so that nothing is registered when the profiler writes a new
-// day. The partition is a string, as in all of AWS' examples of projected dates.
+// createTable declares a table of the compacted objects, which the profiler's hourly runs write. Its folders are
+// projected, so that nothing is registered when a new day is written. The partition is a string, as in all of AWS'
+// examples of projected dates.
 func (b *builder) createTable(d tables.Definition, database *glue.CatalogDatabase) error {
-	location := pulumi.Sprintf("s3://%s/%s%s", b.args.Bucket, platform.PrefixHistory, d.Name)
+	location := pulumi.Sprintf("s3://%s/%s%s/%s", b.args.Bucket, platform.PrefixHistory, tables.Compacted, d.Name)
 	parameters := pulumi.StringMap{"EXTERNAL": pulumi.String("TRUE"), "classification": pulumi.String("parquet")}
 	for _, p := range tables.Projection(locationMark) {
 		parameters[p[0]] = pulumi.String(p[1])

@@ -75,7 +75,7 @@ func TestTables(t *testing.T) {
 	for _, d := range tables.All() {
 		table := byName[string(d.Name)]
 		storage := table["storageDescriptor"].(map[string]any)
-		location := "s3://data/lake/history/" + string(d.Name) + "/"
+		location := "s3://data/lake/history/compacted/" + string(d.Name) + "/"
 		require.Equal(t, location, storage["location"])
 		require.Equal(t, location+"dt=${dt}/", table["parameters"].(map[string]any)["storage.location.template"])
 		require.Equal(t, "2019-06-01,NOW", table["parameters"].(map[string]any)["projection.dt.range"])

@@ -5,6 +5,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 const (
@@ -15,8 +16,8 @@ const (
 	noncurrentDays = 30
 	// resultDays: clients read a query's results within minutes, and can run it again.
 	resultDays = 7
-	// noncurrentBlockDays: Tempo and Pyroscope rewrite their blocks all day and
-	// never read an earlier version; nobody reads that of a query's results.
+	// noncurrentBlockDays: Tempo, Pyroscope and compaction rewrite their objects all
+	// day and never read an earlier version; nobody reads that of a query's results.
 	noncurrentBlockDays = 1
 )
 
@@ -34,7 +35,8 @@ type lifecycleRule struct {
 // dataLifecycle are the data bucket's rules, in a fixed order. Noncurrent versions
 // have a rule for each prefix and none for the whole bucket: of two rules that
 // apply, S3 follows the shorter one (S3 User Guide, "How Amazon S3 handles
-// conflicts in lifecycle configurations"), and artifacts have days of their own.
+// conflicts in lifecycle configurations"), as for compacted tables within the
+// lake, and artifacts have days of their own.
 func dataLifecycle(a *Args) []lifecycleRule {
 	rules := []lifecycleRule{{id: "whole-bucket", incompleteUploadDays: incompleteUploadDays, deleteMarkers: true}}
 	for _, p := range append(platform.Prefixes(), platform.PrefixNotebooks) {
@@ -52,6 +54,11 @@ func dataLifecycle(a *Args) []lifecycleRule {
 			rules = append(rules, r)
 		}
 	}
+	// Each run of the profiler replaces those of the days that it changed. It can write them again from the tables.
+	rules = append(rules, lifecycleRule{
+		id: tables.Compacted + "-superseded", prefix: string(platform.PrefixHistory) + tables.Compacted + "/",
+		noncurrentDays: noncurrentBlockDays,
+	})
 	if a.Athena {
 		rules = append(rules, lifecycleRule{
 			id: platform.PrefixAthena.Name(), prefix: string(platform.PrefixAthena), expirationDays: resultDays, noncurrentDays: noncurrentBlockDays,

@@ -55,6 +55,7 @@ func TestLifecycleRules(t *testing.T) {
 		{id: "emr-logs", prefix: "emr-logs/", expirationDays: 30, noncurrentDays: 30},
 		{id: "lake-superseded", prefix: "lake/", noncurrentDays: 30},
 		{id: "jupyter-superseded", prefix: "jupyter/", noncurrentDays: 30},
+		{id: "compacted-superseded", prefix: "lake/history/compacted/", noncurrentDays: 1},
 	}, lifecycle(t, rec, "storage-data"))
 	require.Equal(t, []rule{{id: "logs", expirationDays: 30, noncurrentDays: 1, incompleteUploadDays: 1}}, lifecycle(t, rec, "storage-logs"))
 }
