@@ -114,8 +114,7 @@ COMMIT = $(shell git rev-parse --short HEAD 2>/dev/null)
 LONGEST = ./tests/cloud ./tests/kubernetes ./assets/node ./tests/phases ./localcloud/emr ./stacks/changes ./assets/workloads \
 	./tests/history ./profiler/run ./stacks ./tests/schema ./cmd/observatory
 .PHONY: test
-test: tools ## Run every test, or those of PACKAGES=… and RUN=…
-	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
+test: tools $(PYTHON)/bin/python ## Run every test, or those of PACKAGES=… and RUN=…
 	@$(if $(WITH_AIRFLOW),$(call airflow_environment,$(AIRFLOW2),$(AIRFLOW2_PACKAGES)) && $(call airflow_environment,$(AIRFLOW3),$(AIRFLOW3_PACKAGES)),true)
 	@test -d $(GOTESTSUM) || { cd toolchain/gotestsum && GOFLAGS=-trimpath go build -buildvcs=false -ldflags "-s -w" -o $(GOTESTSUM).part/ tool && mv -T $(GOTESTSUM).part $(GOTESTSUM); }
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python \
@@ -124,6 +123,9 @@ test: tools ## Run every test, or those of PACKAGES=… and RUN=…
 		--rerun-fails=1 --rerun-fails-run-root-test --packages "$(or $(PACKAGES),$(LONGEST) ./...)" \
 		-- -p 3 -timeout $(or $(TIMEOUT),80m) $(if $(RUN),-run '$(RUN)')
 	@$(RECORD)
+
+$(PYTHON)/bin/python:
+	@{ python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); } || { rm -rf $(PYTHON); exit 1; }
 
 .PHONY: test-times
 test-times: ## Record the times of the last `make test`, which was whole, in docs/reference/tests.md
@@ -144,8 +146,8 @@ test-long: ## Run the hour-long forms, part by part, or those of PACKAGES=…; r
 	go test ./tests/times -update
 
 .PHONY: bench
-bench: tools control ## Measure what the platform costs, into bench.json (COLD=1: also make up with empty caches; RUN=…: some parts)
-	go run ./internal/bench $(if $(COLD),-cold) $(if $(RUN),-run '$(RUN)')
+bench: tools control $(PYTHON)/bin/python ## Measure what the platform costs, into bench.json (COLD=1: also make up with empty caches; RUN=…: some parts)
+	OBSERVATORY_PYTHON=$(PYTHON)/bin/python go run ./internal/bench $(if $(COLD),-cold) $(if $(RUN),-run '$(RUN)')
 
 .PHONY: artifacts-lock
 artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write their lock file

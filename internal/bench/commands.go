@@ -113,6 +113,18 @@ func measureHistory(ctx context.Context, r *result, o options) (err error) {
 	return err
 }
 
+// queryPairs are the turns of a question to the tables of a year and to their compacted objects.
+const queryPairs = 5
+
+func measureQueries(ctx context.Context, r *result, _ options) (err error) {
+	python := os.Getenv("OBSERVATORY_PYTHON")
+	if python == "" {
+		return errors.New("OBSERVATORY_PYTHON is not set: `make bench` sets it to a Python with DuckDB")
+	}
+	r.queryFigures, err = history.MeasureQueries(ctx, ".", python, queryPairs)
+	return err
+}
+
 func measureCollectors(ctx context.Context, r *result, o options) error {
 	got, err := collector.Measure(ctx, o.pairs)
 	r.collectorFigures = collectorFigures{

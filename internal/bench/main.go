@@ -85,7 +85,8 @@ func run(ctx context.Context, o options) error {
 	if err == nil {
 		err = measureParts(ctx, &r, o, slices.DeleteFunc([]part{
 			{"rehearsal", measureRehearsal}, {"preview", measurePreviews}, {"JVM starts", measureJVMStarts}, {"sampling", measureSampling},
-			{"node collector", measureCollectors}, {"history parse", measureHistory}, {"up, cold", measureCold},
+			{"node collector", measureCollectors}, {"history parse", measureHistory}, {"queries", measureQueries},
+			{"up, cold", measureCold},
 		}, excluded))
 	}
 	text, writeErr := json.MarshalIndent(r, "", "  ")

@@ -31,11 +31,13 @@ type result struct {
 	SamplingRatio float64 `json:"profiler_sampling_cpu_ratio"`
 	collectorFigures
 	historyFigures
+	queryFigures
 }
 
 type (
 	jvmFigures     = jvm.Result
 	historyFigures = history.Result
+	queryFigures   = history.Queries
 )
 
 // upFigures are about Pulumi and the local cloud's start.
@@ -163,6 +165,8 @@ func (r result) render() {
 		{"history server's first answer : rows of the log", r.OverServer, "at least 10"},
 		{"the same of a server with a tuned JVM", r.OverTuned, ""},
 		{"memory that reads a log, MiB", r.PeakMiB, "at most 256"},
+		{"a year's question to the tables : to compacted ones", r.OverCompacted, "at least 10"},
+		{"compaction of an application's rows, CPU ms", r.CompactMillis, ""},
 	} {
 		measured := "not measured"
 		if row.measured != 0 {
