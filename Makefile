@@ -5,8 +5,8 @@ export CGO_ENABLED := 0
 export GOFLAGS := $(shell cat platform/compiler.flags)
 BUILD := GOGC=400 go build -buildvcs=false -ldflags "-s -w"
 # A Python environment for the tests of EMR's API and of the tables' SQL; DuckDB needs
-# pytz for timestamps, and sqlglot has Athena's grammar.
-PYTHON_PACKAGES := boto3==1.40.45 duckdb==2.0.0 pytz==2025.2 mcp==2.3.0 uv==0.13.9 databricks-sdk==0.162.0 sqlglot==30.30.0
+# pytz for timestamps, sqlglot has Athena's grammar, and moto a Glue.
+PYTHON_PACKAGES := boto3==1.40.45 duckdb==2.0.0 pytz==2025.2 mcp==2.3.0 uv==0.13.9 databricks-sdk==0.162.0 sqlglot==30.30.0 moto[glue]==5.1.22
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python-$(shell echo $(PYTHON_PACKAGES) | sha256sum | cut -c1-8)
 # Airflow of both major versions, for the tests of its plugin. Airflow leaves the versions of
 # most of its dependencies open: they are those of a date. pip resolves them in minutes, uv in

@@ -2,6 +2,8 @@ package lake_test
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -162,24 +164,47 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// AWS' own model takes what the provider sends.
-func TestBotocoreTakesTheTables(t *testing.T) {
+// AWS' own model takes what the provider sends, and the Glue of moto then has each table.
+func TestGlueTakesTheTables(t *testing.T) {
 	rec, _ := run(t, validArgs())
-	var created []string
+	var created []map[string]any
 	for _, table := range inputs(rec, tableType) {
 		storage := capitalized(table["storageDescriptor"]).(map[string]any)
 		rename(storage, "SerDeInfo", "SerdeInfo")
-		created = append(created, encoded(t, map[string]any{"DatabaseName": "history", "TableInput": map[string]any{
+		created = append(created, map[string]any{"DatabaseName": "history", "TableInput": map[string]any{
 			"Name": table["name"], "Description": table["description"], "TableType": table["tableType"], "Parameters": table["parameters"],
 			"PartitionKeys": capitalized(table["partitionKeys"]), "StorageDescriptor": storage,
-		}}))
+		}})
 	}
-	testenv.RequireInputs(t, "glue", "CreateTable", created...)
+	held := map[any]map[string]any{}
+	for _, table := range inGlue(t, encoded(t, created)) {
+		held[table["Name"]] = table
+	}
+	require.Len(t, held, len(tables.All()))
+	for _, one := range created {
+		want := one["TableInput"].(map[string]any)
+		for field, value := range want {
+			require.JSONEq(t, encoded(t, value), encoded(t, held[want["Name"]][field]), "%s of %s", field, want["Name"])
+		}
+	}
 	configuration := capitalized(inputs(rec, workgroupType)[0]["configuration"]).(map[string]any)
 	rename(configuration, "PublishCloudwatchMetricsEnabled", "PublishCloudWatchMetricsEnabled")
 	rename(configuration, "EnforceWorkgroupConfiguration", "EnforceWorkGroupConfiguration")
 	rename(configuration["ResultConfiguration"].(map[string]any)["EncryptionConfiguration"].(map[string]any), "KmsKeyArn", "KmsKey")
 	testenv.RequireInputs(t, "athena", "CreateWorkGroup", encoded(t, map[string]any{"Name": "history", "Configuration": configuration}))
+}
+
+// inGlue returns what moto's Glue has after calls of CreateTable with these inputs, which botocore validates.
+func inGlue(t *testing.T, inputs string) (held []map[string]any) {
+	t.Helper()
+	python := os.Getenv("OBSERVATORY_PYTHON")
+	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with moto")
+	command := exec.CommandContext(t.Context(), python, "testdata/glue.py")
+	command.Stdin, command.Stderr = strings.NewReader(inputs), os.Stderr
+	out, err := command.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(out, &held))
+	return held
 }
 
 func encoded(t *testing.T, v any) string {
