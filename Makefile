@@ -156,5 +156,5 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 .PHONY: generate
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./tests/licences ./dashboards ./tests/lessons ./tests/threats ./tests/times -update
-	go test ./rules ./schema/presets ./dashboards/contract ./tests/history ./tests/coverage ./tests/calibration ./profiler/run ./profiler/lake ./profiler/ddl -run TestReference -update
+	go test ./rules ./schema/presets ./dashboards/contract ./tests/history ./tests/coverage ./tests/calibration ./profiler/run ./profiler/lake ./profiler/ddl ./profiler/tools -run TestReference -update
 	go test ./profiler/tables -update

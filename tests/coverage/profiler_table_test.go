@@ -22,6 +22,13 @@ const (
 	toolQuestions = "profiler/tools TestQuestionsOfTheGuide"
 	askGuide      = "docs/guides/ask-an-llm.md"
 
+	answers          = "docs/reference/answers.md"
+	answersReference = "profiler/tools TestReference"
+	answersShown     = "The answer is shown as the text that a model gets, and a test holds it: what a model makes of it differs."
+	sqlFunctions     = "docs/reference/sql-functions.md"
+	functionsAgree   = "profiler/ddl TestFunctionsAnswerAsTools"
+	genieAnswers     = "A room may call the functions of `profile ddl`, which answer as the tools do: these answers. No room was tried."
+
 	workspaceClusters = "profiler/run TestWorkspace"
 	workspaceSecrets  = "profiler/run TestVariablesOfAWorkspace"
 	fromDatabricks    = "docs/guides/history.md#from-databricks"
@@ -134,9 +141,9 @@ func profilerTools() []row {
 		{"Tool listshsstagesraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
 		{"Tool listshstasksraw.", done, "", at{"profiler/tools/raw.go", toolQuestions}},
 		{
-			"Databricks' AI playground or an open interface can use them.", open,
-			"Any client that starts a process over MCP can. Missing: HTTP, which a hosted playground needs.",
-			at{"profiler/tools TestStandardInputAndOutput"},
+			"Databricks' AI playground or an open interface can use them.", done,
+			"Any client of MCP can, over a process or HTTP. The playground takes the functions of `profile ddl`, with no server; it was not tried.",
+			at{"profiler/tools TestStandardInputAndOutput", "docs/guides/ask-an-llm.md#set-it-up", "docs/reference/sql-functions.md"},
 		},
 		{
 			"Question: which stages are bottlenecks of a cluster?", done, "",
@@ -150,9 +157,9 @@ func profilerTools() []row {
 			"Question: which Spark settings did a cluster use?", done, "Secrets are masked.",
 			at{"docs/guides/ask-an-llm.md#what-to-ask", toolQuestions},
 		},
-		{"Picture of an answer about stages.", open, "Missing: an example of a conversation in the guide.", nil},
-		{"Picture of an answer about SQL.", open, "Missing: an example of a conversation in the guide.", nil},
-		{"Picture of an answer about settings.", open, "Missing: an example of a conversation in the guide.", nil},
+		{"Picture of an answer about stages.", corrected, answersShown, at{answers, answersReference}},
+		{"Picture of an answer about SQL.", corrected, answersShown, at{answers, answersReference}},
+		{"Picture of an answer about settings.", corrected, answersShown, at{answers, answersReference}},
 	}
 }
 
@@ -210,9 +217,9 @@ func profilerTables() []row {
 		},
 		{"Question to the tables: which stages are bottlenecks?", done, "", at{"docs/reference/tables.md#questions", sqlAgrees}},
 		{"Question to the tables: which SQL queries are bottlenecks?", done, "", at{"docs/reference/tables.md#questions", sqlAgrees}},
-		{"Picture of Genie's answer about jobs.", open, "Missing: text to SQL.", nil},
-		{"Picture of Genie's answer about stages.", open, "Missing: text to SQL.", nil},
-		{"Picture of Genie's answer about SQL.", open, "Missing: text to SQL.", nil},
+		{"Picture of Genie's answer about jobs.", corrected, genieAnswers, at{answers, sqlFunctions, functionsAgree}},
+		{"Picture of Genie's answer about stages.", corrected, genieAnswers, at{answers, sqlFunctions, functionsAgree}},
+		{"Picture of Genie's answer about SQL.", corrected, genieAnswers, at{answers, sqlFunctions, functionsAgree}},
 	}
 }
 
