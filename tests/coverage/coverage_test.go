@@ -31,11 +31,10 @@ const (
 	done      state = "done"
 	corrected state = "corrected"
 	refused   state = "refused"
-	open      state = "open"
 )
 
 // states lists the states in the order of the page's head.
-func states() []state { return []state{done, corrected, refused, open} }
+func states() []state { return []state{done, corrected, refused} }
 
 // at lists what a row cites, each in one of these forms:
 //
@@ -88,8 +87,7 @@ func TestReference(t *testing.T) {
 		"| state | meaning |\n|---|---|\n" +
 		"| done | It is so. |\n" +
 		"| corrected | It is done otherwise, because the document is wrong there or another way is better. |\n" +
-		"| refused | It will not be done; the row says what to use instead. |\n" +
-		"| open | It is not there yet, or not all of it; the row says what is missing. |\n\n")
+		"| refused | It will not be done; the row says what to use instead. |\n\n")
 	head(&page)
 	for _, d := range documents() {
 		fmt.Fprintf(&page, "\n## %s\n\n%s\n", d.title, d.about)
@@ -113,7 +111,7 @@ func head(page *strings.Builder) {
 	for _, s := range states() {
 		fmt.Fprintf(page, " %s |", s)
 	}
-	page.WriteString("\n|---|---|---|---|---|---|\n")
+	page.WriteString("\n|---|---|---|---|---|\n")
 	all, total := map[state]int{}, 0
 	line := func(title string, counts map[state]int, rows int) {
 		fmt.Fprintf(page, "| %s | %d |", title, rows)
