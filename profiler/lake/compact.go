@@ -113,6 +113,11 @@ func (t tableDay) day() string {
 func (t tableDay) compacted() string { return path.Join(tables.Compacted, string(t), compactedObject) }
 func (t tableDay) mark() string      { return compactedMarks + string(t) + ".json" }
 
+// ofMark returns the table's day that a mark is of, from its key.
+func (l *Lake) ofMark(key string) tableDay {
+	return tableDay(strings.TrimSuffix(strings.TrimPrefix(key, l.prefix+compactedMarks), ".json"))
+}
+
 // compactedObject is the name of the one object of a table's day.
 const compactedObject = "rows.parquet"
 
@@ -124,7 +129,7 @@ func (l *Lake) uncompacted(ctx context.Context) (changed map[string][]tableDay, 
 		if err != nil {
 			return nil, 0, err
 		}
-		marked[tableDay(strings.TrimSuffix(strings.TrimPrefix(key, l.prefix+compactedMarks), ".json"))] = true
+		marked[l.ofMark(key)] = true
 	}
 	changed, known := map[string][]tableDay{}, map[string]bool{}
 	for _, d := range tables.All() {

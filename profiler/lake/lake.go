@@ -21,7 +21,7 @@
 // copy of its day, until the attempt's source changes.
 //
 // Compact copies each day of a table into one object under <prefix>compacted/, which SQL engines read many times
-// faster. Nothing else here reads those.
+// faster, and so does Read where it wants whole days.
 //
 // It is not a table format: there are no transactions across attempts and no version
 // history.

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"path"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,38 +59,6 @@ func (f Filter) MatchesAttempt(id tables.Attempt, start time.Time) bool {
 
 func (f Filter) matchesDay(day string) bool { return f.From <= day && (f.To == "" || day <= f.To) }
 
-// find yields the keys of a table's objects, the latest days first unless manifests list them.
-func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
-	d, _ := tables.Find(table)
-	if f.ApplicationID != "" && d.Scope == tables.OfAttempt {
-		return l.fromManifests(ctx, table, attemptManifests+part(f.ApplicationID)+".", f)
-	}
-	if f.ClusterID != "" && d.Scope == tables.OfCluster {
-		return l.fromManifests(ctx, table, clusterManifests+part(f.ClusterID)+".", f)
-	}
-	return func(yield func(string, error) bool) {
-		folder := l.prefix + string(table) + "/"
-		days, err := l.store.Folders(ctx, folder)
-		if err != nil {
-			yield("", err)
-			return
-		}
-		for _, dir := range slices.Backward(days) {
-			if !f.matchesDay(strings.TrimPrefix(dir, "dt=")) {
-				continue
-			}
-			for key, err := range l.store.List(ctx, folder+dir+"/") {
-				if err == nil && !f.matchesName(strings.TrimSuffix(path.Base(key), ".parquet")) {
-					continue
-				}
-				if !yield(key, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
 // fromManifests yields the keys of a table's objects that the manifests with a prefix list,
 // without listing all days.
 func (l *Lake) fromManifests(ctx context.Context, table tables.Name, prefix string, f Filter) iter.Seq2[string, error] {
@@ -135,7 +102,7 @@ func ReadPart[T any, P interface {
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter, s Selection) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
-	return rowsOf(ctx, l.store, name, l.find(ctx, name, f), readerOf[T](s))
+	return rowsOf(ctx, l.store, name, l.findRows(ctx, name, f), readerOf[T](s))
 }
 
 // readerOf passes on the selected rows of an object.

@@ -1,0 +1,125 @@
+package lake
+
+import (
+	"context"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// selectsAll reports whether the filter selects whole days.
+func (f Filter) selectsAll() bool {
+	return f == Filter{From: f.From, To: f.To}
+}
+
+// find yields the keys of a table's objects, the latest days first unless manifests list them.
+func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
+	d, _ := tables.Find(table)
+	if f.ApplicationID != "" && d.Scope == tables.OfAttempt {
+		return l.fromManifests(ctx, table, attemptManifests+part(f.ApplicationID)+".", f)
+	}
+	if f.ClusterID != "" && d.Scope == tables.OfCluster {
+		return l.fromManifests(ctx, table, clusterManifests+part(f.ClusterID)+".", f)
+	}
+	return l.fromDays(ctx, table, f, nil)
+}
+
+// findRows is find, with one compacted object in the place of all those of a day if that has the same rows in the same
+// order.
+func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
+	if !f.selectsAll() {
+		return l.find(ctx, table, f)
+	}
+	return func(yield func(string, error) bool) {
+		marked := map[tableDay]bool{}
+		for key, err := range l.store.List(ctx, l.prefix+compactedMarks+string(table)+"/") {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			marked[l.ofMark(key)] = true
+		}
+		l.fromDays(ctx, table, f, marked)(yield)
+	}
+}
+
+// fromDays yields the keys of a table's objects from listings of its days, or the compacted object of a marked day.
+func (l *Lake) fromDays(ctx context.Context, table tables.Name, f Filter, marked map[tableDay]bool) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		folders, err := l.store.Folders(ctx, l.prefix+string(table)+"/")
+		if err != nil {
+			yield("", err)
+			return
+		}
+		var days []tableDay
+		for _, name := range slices.Backward(folders) {
+			if one := tableDay(string(table) + "/" + name); one.day() != "" && f.matchesDay(one.day()) {
+				days = append(days, one)
+			}
+		}
+		keysOf := func(ctx context.Context, i int) (keys []string, err error) {
+			if marked[days[i]] {
+				return []string{l.prefix + days[i].compacted()}, nil
+			}
+			for key, err := range l.store.List(ctx, l.prefix+string(days[i])+"/") {
+				if err != nil {
+					return nil, err
+				}
+				if f.matchesName(strings.TrimSuffix(path.Base(key), ".parquet")) {
+					keys = append(keys, key)
+				}
+			}
+			return keys, nil
+		}
+		listAhead(ctx, len(days), keysOf)(yield)
+	}
+}
+
+// listsAhead is how many listings run at a time. Their keys take little memory.
+const listsAhead = 16
+
+// listAhead yields the keys of n listings, one after the other. The next ones run while the keys of one are used: waiting
+// for S3 takes longer than the rest.
+func listAhead(ctx context.Context, n int, list func(ctx context.Context, i int) ([]string, error)) iter.Seq2[string, error] {
+	type listing struct {
+		keys []string
+		err  error
+	}
+	return func(yield func(string, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait() // no request outlives its reader
+		defer stop()
+		listings := make([]chan listing, n)
+		begin := func(i int) {
+			if i >= n {
+				return
+			}
+			listings[i] = make(chan listing, 1)
+			running.Go(func() {
+				keys, err := list(ctx, i)
+				listings[i] <- listing{keys, err}
+			})
+		}
+		for i := range listsAhead {
+			begin(i)
+		}
+		for i := range n {
+			got := <-listings[i]
+			begin(i + listsAhead)
+			if got.err != nil {
+				yield("", got.err)
+				return
+			}
+			for _, key := range got.keys {
+				if !yield(key, nil) {
+					return
+				}
+			}
+		}
+	}
+}
