@@ -196,42 +196,51 @@ func readEvents(ctx context.Context, path string, take func(eventlog.Event) erro
 
 // writeRows writes the rows of a log, except tasks, to a lake next to it.
 func writeRows(ctx context.Context, path string) (r run, err error) {
-	log, err := eventlog.Open(os.DirFS(filepath.Dir(path)), filepath.Base(path))
-	if err != nil {
-		return r, err // the error names the file
-	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), "lake-")
 	if err != nil {
 		return r, fmt.Errorf("write the rows of %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	folder, err := lake.NewFolder(dir)
+	kept, lease, err := openLake(ctx, dir)
 	if err != nil {
 		return r, err // the error names the folder
 	}
-	opened, err := lake.Open(ctx, folder, "")
-	if err != nil {
-		return r, err // as above
-	}
-	lease, err := opened.Lock(ctx, ReadCommand)
-	if err != nil {
-		return r, err // as above
-	}
 	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
-	cluster := tables.Cluster{ClusterID: ReadCommand}
-	batch, err := opened.Begin(tables.Attempt{Cluster: cluster, ApplicationID: "application"}, time.Unix(0, 0))
+	summary, err := writeLog(ctx, kept, path, time.Unix(0, 0))
+	return run{Events: summary.Report.Events, Bytes: summary.Report.Bytes}, err
+}
+
+// openLake opens and locks a lake in a folder.
+func openLake(ctx context.Context, dir string) (*lake.Lake, *lake.Lease, error) {
+	folder, err := lake.NewFolder(dir)
 	if err != nil {
-		return r, err // as above
+		return nil, nil, err // the error names the folder
 	}
-	summary, err := fold.Log(ctx, log, cluster, fold.Options{}, batch)
+	kept, err := lake.Open(ctx, folder, "")
 	if err != nil {
-		batch.Discard()
-		return r, err // the error names the log
+		return nil, nil, err // as above
 	}
-	if _, err := batch.Commit(ctx, summary.Final, ""); err != nil {
-		return r, err // as above
+	lease, err := kept.Lock(ctx, "bench")
+	return kept, lease, err // as above
+}
+
+// writeLog writes the rows of a log, except tasks, as those of an application that started at a time.
+func writeLog(ctx context.Context, kept *lake.Lake, path string, start time.Time) (summary fold.Summary, err error) {
+	log, err := eventlog.Open(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	if err != nil {
+		return summary, err // the error names the file
 	}
-	return run{Events: summary.Report.Events, Bytes: summary.Report.Bytes}, nil
+	cluster := tables.Cluster{ClusterID: "bench"}
+	batch, err := kept.Begin(tables.Attempt{Cluster: cluster, ApplicationID: "application"}, start)
+	if err != nil {
+		return summary, err // as above
+	}
+	defer batch.Discard()
+	if summary, err = fold.Log(ctx, log, cluster, fold.Options{}, batch); err != nil {
+		return summary, err // the error names the log
+	}
+	_, err = batch.Commit(ctx, summary.Final, "")
+	return summary, err // as above
 }
 
 func cpuSeconds() float64 {

@@ -11,9 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/internal/bench/stats"
-	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -53,17 +51,9 @@ func MeasureQueries(ctx context.Context, folder, python string, pairs int) (q Qu
 		return q, fmt.Errorf("measure queries: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	store, err := lake.NewFolder(dir)
+	kept, lease, err := openLake(ctx, dir)
 	if err != nil {
 		return q, err // the error names the folder
-	}
-	kept, err := lake.Open(ctx, store, "")
-	if err != nil {
-		return q, err // as above
-	}
-	lease, err := kept.Lock(ctx, "bench")
-	if err != nil {
-		return q, err // as above
 	}
 	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
 	if err := writeYear(ctx, kept, dir, filepath.Join(folder, Source)); err != nil {
@@ -98,22 +88,9 @@ func MeasureQueries(ctx context.Context, folder, python string, pairs int) (q Qu
 
 // writeYear writes the rows of a log for one application, and links its objects into the place of each other one.
 func writeYear(ctx context.Context, kept *lake.Lake, dir, path string) error {
-	log, err := eventlog.Open(os.DirFS(filepath.Dir(path)), filepath.Base(path))
-	if err != nil {
-		return err // the error names the file
-	}
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	cluster := tables.Cluster{ClusterID: "bench"}
-	batch, err := kept.Begin(tables.Attempt{Cluster: cluster, ApplicationID: "application"}, first)
-	if err != nil {
-		return err // as above
-	}
-	if _, err := fold.Log(ctx, log, cluster, fold.Options{}, batch); err != nil {
-		batch.Discard()
+	if _, err := writeLog(ctx, kept, path, first); err != nil {
 		return err // the error names the log
-	}
-	if _, err := batch.Commit(ctx, true, ""); err != nil {
-		return err // as above
 	}
 	objects, err := filepath.Glob(filepath.Join(dir, "*", tables.Partition+"=*", "*.parquet"))
 	if err != nil {
