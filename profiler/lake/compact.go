@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -50,12 +51,7 @@ func (l *Lake) Compact(ctx context.Context, after func(Compaction)) (Compaction,
 	if err != nil {
 		return c, fmt.Errorf("compact the tables: %w", err)
 	}
-	var order []string
-	for day := range days {
-		order = append(order, day)
-	}
-	slices.Sort(order)
-	for _, day := range slices.Backward(order) {
+	for _, day := range slices.Backward(slices.Sorted(maps.Keys(days))) {
 		err := l.compactDay(ctx, days[day], &c)
 		var failed *dayError
 		switch {
@@ -102,8 +98,8 @@ func (t tableDay) table() tables.Name { return tables.Name(path.Dir(string(t))) 
 
 // day returns "" if the folder is of something else.
 func (t tableDay) day() string {
-	day, _ := strings.CutPrefix(path.Base(string(t)), tables.Partition+"=")
-	if day == path.Base(string(t)) {
+	day, found := strings.CutPrefix(path.Base(string(t)), tables.Partition+"=")
+	if !found {
 		return ""
 	}
 	return day
