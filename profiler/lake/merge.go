@@ -10,16 +10,16 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// merged yields the rows of sorted row groups in order, equal ones in the order of their
-// groups. It yields them in batches, which are valid until the next one, of about limit
-// bytes at most. Besides, it holds rowsAhead rows, and one page per column, of each group;
-// parquet.MergeRowGroups holds dozens of rows, which may take megabytes.
-func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int, limit int) iter.Seq2[[]parquet.Row, error] {
+// merged yields the rows of sorted sources in order, equal ones in the order of their
+// sources, and closes these. It yields them in batches, which are valid until the next one,
+// of about limit bytes at most. Besides, it holds rowsAhead rows, and one page per column,
+// of each row group; parquet.MergeRowGroups holds dozens of rows, which may take megabytes.
+func merged(sources []*sortedRows, compare func(a, b parquet.Row) int, limit int) iter.Seq2[[]parquet.Row, error] {
 	return func(yield func([]parquet.Row, error) bool) {
 		queue := &mergeQueue{compare: compare}
-		for i, group := range groups {
-			s := &sortedRows{order: i, rows: group.Rows(), read: make([]parquet.Row, rowsAhead(group))}
-			defer s.rows.Close()
+		for i, s := range sources {
+			s.order = i
+			defer s.close()
 			more, err := s.next()
 			if err != nil {
 				yield(nil, err)
@@ -49,7 +49,7 @@ func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int, limit
 				heap.Pop(queue)
 			}
 		}
-		if len(b.rows) > 0 { // before the groups are closed, whose memory the rows share
+		if len(b.rows) > 0 { // before the sources are closed, whose memory the rows share
 			yield(b.rows, nil)
 		}
 	}
@@ -103,13 +103,29 @@ func rowsAhead(group parquet.RowGroup) int64 {
 	return max(1, min(aheadRows, group.NumRows()*aheadBytes/runBytes))
 }
 
-// sortedRows reads a row group.
+// sortedRows are the rows of a source in order: those of a row group, or those in memory.
 type sortedRows struct {
-	order int
-	rows  parquet.Rows
+	order int          // among the sources
+	rows  parquet.Rows // nil if all are in memory
 	read  []parquet.Row
 	at    int // of the first row, in read
 	count int // of rows in read
+}
+
+// rowsOfGroup are the rows of a group that is sorted.
+func rowsOfGroup(group parquet.RowGroup) *sortedRows {
+	return &sortedRows{rows: group.Rows(), read: make([]parquet.Row, rowsAhead(group))}
+}
+
+// rowsInMemory are rows that are sorted.
+func rowsInMemory(rows []parquet.Row) *sortedRows {
+	return &sortedRows{read: rows, at: -1, count: len(rows)}
+}
+
+func (s *sortedRows) close() {
+	if s.rows != nil {
+		_ = s.rows.Close()
+	}
 }
 
 func (s *sortedRows) first() *parquet.Row { return &s.read[s.at] }
@@ -118,6 +134,9 @@ func (s *sortedRows) first() *parquet.Row { return &s.read[s.at] }
 func (s *sortedRows) next() (bool, error) {
 	if s.at++; s.at < s.count {
 		return true, nil
+	}
+	if s.rows == nil {
+		return false, nil
 	}
 	n, err := s.rows.ReadRows(s.read)
 	if n > 0 {

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -166,52 +167,51 @@ func (w *typed[T]) cut() error {
 
 // spill writes the buffer to disk as a sorted run.
 func (w *typed[T]) spill() error {
-	if err := w.sort(); err != nil {
+	rows, err := w.sorted()
+	if err != nil {
 		return err
 	}
 	run := &spool{} // on disk, since many are kept until the end
 	w.runs = append(w.runs, run)
 	// Zstd would take several times as long for the small pages, which are soon read again.
 	out := w.newParquet(run, runPageBytes, &parquet.Snappy)
-	err := w.copyTo(out, []parquet.RowGroup{w.buffer}, runPageBytes, func(int) error { return nil })
+	err = w.copyTo(out, []*sortedRows{rows}, runPageBytes, func(int) error { return nil })
 	w.buffer.Reset()
 	return errors.Join(err, out.Close())
 }
 
-// sort sorts the buffer by key. It does not let parquet-go exchange rows: where an empty text
-// changes places with its neighbour, a column of texts still takes itself for ordered, since
-// both have the same offset, and gives each the other's row (parquet-go 0.32,
-// byteArrayColumnBuffer.page).
-func (w *typed[T]) sort() error {
+// sorted returns the rows of the buffer by key. They are valid until the buffer changes. It
+// does not let parquet-go exchange rows: where an empty text changes places with its
+// neighbour, a column of texts still takes itself for ordered, since both have the same
+// offset, and gives each the other's row (parquet-go 0.32, byteArrayColumnBuffer.page).
+func (w *typed[T]) sorted() (*sortedRows, error) {
 	if len(w.definition.Key) == 0 || sort.IsSorted(w.buffer) {
-		return nil
+		return rowsOfGroup(w.buffer), nil
 	}
-	rows, err := copyOf(w.buffer)
+	rows, err := allOf(w.buffer, len(w.schema.Columns()))
 	if err != nil {
-		return err
+		return nil, err // callers name the table
 	}
 	slices.SortStableFunc(rows, w.schema.Comparator(sortingColumns(w.definition)...))
-	w.buffer.Reset()
-	_, err = w.buffer.WriteRows(rows)
-	return err // callers name the table
+	return rowsInMemory(rows), nil
 }
 
-// copyOf returns copies of the rows of a group.
-func copyOf(group parquet.RowGroup) ([]parquet.Row, error) {
-	all := make([]parquet.Row, 0, group.NumRows())
+// allOf returns the rows of a group in memory, which keeps their texts. Its memory is one
+// allocation, unless columns are lists.
+func allOf(group parquet.RowGroup, columns int) ([]parquet.Row, error) {
+	all := make([]parquet.Row, group.NumRows())
+	values := make([]parquet.Value, len(all)*columns)
+	for i := range all {
+		all[i] = values[i*columns : i*columns : (i+1)*columns]
+	}
 	rows := group.Rows()
-	for read := make([]parquet.Row, batchRows); ; {
-		n, err := rows.ReadRows(read)
-		for _, row := range read[:n] {
-			all = append(all, row.Clone())
-		}
-		if errors.Is(err, io.EOF) {
-			return all, rows.Close()
-		}
-		if err != nil {
-			return nil, errors.Join(err, rows.Close())
+	for at := 0; at < len(all); {
+		n, err := rows.ReadRows(all[at:min(at+batchRows, len(all))])
+		if at += n; n == 0 {
+			return nil, errors.Join(cmp.Or(err, io.ErrUnexpectedEOF), rows.Close())
 		}
 	}
+	return all, rows.Close()
 }
 
 func (w *typed[T]) finish() (*spool, int64, error) {
@@ -241,19 +241,22 @@ func (w *typed[T]) finish() (*spool, int64, error) {
 // merge writes the runs and the buffer to the file, in order. Row groups end at multiples of
 // batchRows, since runs depend on the order of arrival and must not affect the bytes.
 func (w *typed[T]) merge() error {
-	if err := w.sort(); err != nil {
+	last, err := w.sorted()
+	if err != nil {
 		return err
 	}
-	sources := []parquet.RowGroup{}
+	sources := []*sortedRows{}
 	for _, run := range w.runs {
 		file, err := parquet.OpenFile(run.content(), run.size)
 		if err != nil {
 			return fmt.Errorf("read a sorted run: %w", err)
 		}
-		sources = append(sources, file.RowGroups()...)
+		for _, group := range file.RowGroups() {
+			sources = append(sources, rowsOfGroup(group))
+		}
 	}
 	written := 0
-	return w.copyTo(w.out, append(sources, w.buffer), pageBytes, func(rows int) error {
+	return w.copyTo(w.out, append(sources, last), pageBytes, func(rows int) error {
 		if written += rows; written%batchRows == 0 {
 			return w.cut()
 		}
@@ -261,12 +264,12 @@ func (w *typed[T]) merge() error {
 	})
 }
 
-// copyTo merges sorted row groups. parquet-go checks only after each write whether a page
+// copyTo merges sorted sources. parquet-go checks only after each write whether a page
 // is full: a write has no more rows than fill one.
 func (w *typed[T]) copyTo(
-	out *parquet.GenericWriter[T], groups []parquet.RowGroup, page int, after func(rows int) error,
+	out *parquet.GenericWriter[T], sources []*sortedRows, page int, after func(rows int) error,
 ) error {
-	for rows, err := range merged(groups, w.schema.Comparator(sortingColumns(w.definition)...), page) {
+	for rows, err := range merged(sources, w.schema.Comparator(sortingColumns(w.definition)...), page) {
 		if err != nil {
 			return err
 		}
