@@ -61,6 +61,12 @@ type photonUse struct {
 	kinds map[string]*photonTally
 }
 
+// classified is what Databricks publishes of an operator.
+type classified struct {
+	kind    string
+	support photon.Support
+}
+
 // execution writes the row of an execution, and adds its operators to those of the application.
 func (u *photonUse) execution(a *attempt, row *tables.SQL, plan *planGraph, value func(planMetric) (*int64, string)) error {
 	if plan == nil || len(plan.nodes) == 0 {
@@ -70,21 +76,24 @@ func (u *photonUse) execution(a *attempt, row *tables.SQL, plan *planGraph, valu
 		u.all, u.kinds = newPhotonTally(), map[string]*photonTally{}
 	}
 	of := newPhotonTally()
+	operators := make([]classified, len(plan.nodes))
 	for i := range plan.nodes {
-		for _, t := range []*photonTally{of, u.all} {
-			t.nodes++
-			if photon.Notebook(plan.nodes[i].name) {
-				t.yes++
-			}
+		name := plan.nodes[i].name
+		operators[i].kind, operators[i].support = photon.Classify(name)
+		of.nodes++
+		if photon.Notebook(name) {
+			of.yes++
 		}
 	}
+	u.all.nodes += of.nodes
+	u.all.yes += of.yes
 	duration := int64(0)
 	if row.DurationMillis != nil {
 		duration = *row.DurationMillis
 	}
-	weights, approximate := weightsOf(plan, value, duration)
+	weights, approximate := weightsOf(plan, operators, value, duration)
 	for i := range plan.nodes {
-		kind, support := photon.Classify(plan.nodes[i].name)
+		kind, support := operators[i].kind, operators[i].support
 		if support == photon.None {
 			continue
 		}
@@ -125,7 +134,9 @@ func (u *photonUse) close(a *attempt) error {
 // the longest of its own times; what is left of the duration of its WholeStageCodegen is divided
 // evenly among the operators within. Where Spark reports no times, the operators share the duration
 // of the execution evenly. Shares are approximate.
-func weightsOf(plan *planGraph, value func(planMetric) (*int64, string), duration int64) (weights []float64, approximate []bool) {
+func weightsOf(
+	plan *planGraph, of []classified, value func(planMetric) (*int64, string), duration int64,
+) (weights []float64, approximate []bool) {
 	weights, approximate = make([]float64, len(plan.nodes)), make([]bool, len(plan.nodes))
 	around, inside, total := map[int64]float64{}, map[int64][]int{}, 0.0
 	for i := range plan.nodes {
@@ -158,13 +169,13 @@ func weightsOf(plan *planGraph, value func(planMetric) (*int64, string), duratio
 		return weights, approximate
 	}
 	n := 0
-	for i := range plan.nodes {
-		if _, support := photon.Classify(plan.nodes[i].name); support != photon.None {
+	for i := range of {
+		if of[i].support != photon.None {
 			n++
 		}
 	}
-	for i := range plan.nodes {
-		if _, support := photon.Classify(plan.nodes[i].name); support != photon.None {
+	for i := range of {
+		if of[i].support != photon.None {
 			weights[i], approximate[i] = float64(duration)/float64(n), true
 		}
 	}

@@ -73,7 +73,8 @@ func (a *attempt) planJSON(plan *planGraph) string {
 }
 
 // planRows writes a row for each operator's metric that Spark reported, and one row without
-// a metric for an operator that has none.
+// a metric for an operator that has none. It sorts the metrics by name, as their rows will be:
+// rows that come in order need no sort.
 func (a *attempt) planRows(id int64, plan *planGraph, value func(planMetric) (*int64, string)) error {
 	if plan == nil {
 		return nil
@@ -81,25 +82,28 @@ func (a *attempt) planRows(id int64, plan *planGraph, value func(planMetric) (*i
 	for i := range plan.nodes {
 		n := &plan.nodes[i]
 		row := &tables.SQLNode{Attempt: a.key(), SQLID: id, NodeID: n.id, NodeName: a.text(strings.TrimSpace(n.name)), CodegenID: n.codegen}
-		seen := map[string]bool{}
+		slices.SortStableFunc(n.metrics, func(a, b planMetric) int {
+			return strings.Compare(strings.TrimSpace(a.name), strings.TrimSpace(b.name))
+		})
+		written := 0
 		for _, m := range n.metrics {
-			row.Metric, row.MetricType = strings.TrimSpace(m.name), m.kind
-			if seen[row.Metric] {
+			name := strings.TrimSpace(m.name)
+			if written > 0 && name == row.Metric {
 				continue // the metric is part of the key
 			}
-			row.Value, row.Text = value(m)
-			if row.Value == nil && row.Text == "" {
+			measured, text := value(m)
+			if measured == nil && text == "" {
 				continue // no value was reported: Spark's REST API omits the metric
 			}
-			seen[row.Metric] = true
+			row.Metric, row.MetricType, row.Value, row.Text = name, m.kind, measured, text
+			written++
 			if err := a.put(row); err != nil {
 				return err
 			}
 		}
-		if len(seen) > 0 {
+		if written > 0 {
 			continue
 		}
-		row.Metric, row.MetricType, row.Value, row.Text = "", "", nil, ""
 		if err := a.put(row); err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 package fold
 
 import (
-	"fmt"
+	"encoding/hex"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -130,5 +130,5 @@ func hashOf(texts ...string) string {
 		_, _ = sum.Write([]byte(text)) // it never fails
 		_, _ = sum.Write([]byte{0})
 	}
-	return fmt.Sprintf("%016x", sum.Sum64())
+	return hex.EncodeToString(sum.Sum(nil))
 }
