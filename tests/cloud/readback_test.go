@@ -61,6 +61,10 @@ func terminate(pid int) {
 func objectsUnderEachPath(t *testing.T, c *cloud) {
 	flush(t, c)
 	stack := c.outputs(t)
+	// After a pause of the whole machine, such as for a snapshot of it, a store's parts take each other
+	// for dead until their next heartbeat.
+	testenv.Eventually(t, func() bool { _, _, err := c.try(t, "status"); return err == nil }, testenv.Arrival, time.Second,
+		"`observatory status` finds no problem")
 	statusMatchesOutputs(t, c.status(t), stack)
 	var printed struct{ Platform status.Status }
 	require.NoError(t, json.Unmarshal([]byte(c.run(t, "status", "--json")), &printed))
