@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +17,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
@@ -175,56 +172,6 @@ func TestClientsHaveTheirOwnLimits(t *testing.T) {
 	}
 	require.Equal(t, tools.RequestsBurst, allowed)
 	require.True(t, allows("an hour later", now.Add(time.Hour)))
-}
-
-// Ten thousand requests, at most a thousand a second, with a token and without, are refused by far
-// the most, and take no memory that stays.
-func TestHTTPUnderAFlood(t *testing.T) {
-	testenv.RequireLong(t, "TestHTTPRefuses sends a hundred")
-	server, _ := overHTTP(t, tools.FromLake(plantedLake(t)))
-	for _, header := range []string{"", "Bearer " + token} {
-		var mu sync.Mutex
-		seen := map[int]int{}
-		var senders sync.WaitGroup
-		ticks := time.NewTicker(time.Millisecond)
-		for range 50 {
-			senders.Go(func() {
-				for range 200 {
-					<-ticks.C
-					request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+platform.ToolsPath, strings.NewReader(
-						`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"findings","arguments":{"id":"j-0SICK"}}}`))
-					if err != nil {
-						continue
-					}
-					request.Header.Set("Content-Type", "application/json")
-					request.Header.Set("Accept", "application/json, text/event-stream")
-					request.Header.Set("Authorization", header)
-					response, err := server.Client().Do(request)
-					if err != nil {
-						continue
-					}
-					_, _ = io.Copy(io.Discard, response.Body)
-					_ = response.Body.Close()
-					mu.Lock()
-					seen[response.StatusCode]++
-					mu.Unlock()
-				}
-			})
-		}
-		senders.Wait()
-		ticks.Stop()
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		t.Logf("token %t: answers by status %v; %d MiB of live heap", header != "", seen, m.HeapAlloc>>20)
-		require.Greater(t, seen[http.StatusTooManyRequests], 10*(seen[http.StatusOK]+seen[http.StatusUnauthorized]))
-		require.Less(t, m.HeapAlloc, uint64(128<<20))
-		if header == "" {
-			require.Zero(t, seen[http.StatusOK])
-		} else {
-			require.Positive(t, seen[http.StatusOK])
-		}
-	}
 }
 
 // A server that could be reached without TLS, or without a token, does not start. All faults are

@@ -38,15 +38,21 @@ const (
 // application of a step. The job faults has failed. Every test has a copy.
 func plantedLake(t *testing.T) *lake.Lake {
 	t.Helper()
-	from, err := planted()
-	require.NoError(t, err)
-	dir := filepath.Join(t.TempDir(), "lake")
-	require.NoError(t, os.CopyFS(dir, os.DirFS(from)))
-	l, err := openLake(t.Context(), dir)
+	l, err := openLake(t.Context(), plantedFolder(t))
 	require.NoError(t, err)
 	_, err = l.Lock(t.Context(), "test")
 	require.NoError(t, err)
 	return l
+}
+
+// plantedFolder is the folder of a plantedLake.
+func plantedFolder(t *testing.T) string {
+	t.Helper()
+	from, err := planted()
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "lake")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(from)))
+	return dir
 }
 
 // plantedDir is the folder of the lake that planted has written; TestMain removes it.
