@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/internal/processes"
+	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
 )
 
-// settleTime is how long after a job its last executors have ended (Spark's
-// dynamicAllocation.executorIdleTimeout) and memory is steady.
-const settleTime = time.Minute
+// settleTime is how long after a job memory is steady: its last executors have ended (Spark's
+// dynamicAllocation.executorIdleTimeout), the profiler has read it, and so has the persistent UI's
+// history server, which is EMR's and not the platform's.
+const settleTime = persistentui.IdleTime + 90*time.Second
 
 func (c cloud) measureIdleMemory(ctx context.Context, r *result, _ options) error {
 	if err := sleep(ctx, settleTime); err != nil {

@@ -42,6 +42,9 @@ type Service struct {
 	faults     faults
 }
 
+// IdleTime is how long a history server runs without requests, unless Limits says otherwise.
+const IdleTime = 2 * time.Minute
+
 // Limits are durations, some shorter than EMR's so that callers wait less, and a number of
 // servers. The zero value of each means its default.
 type Limits struct {
@@ -51,7 +54,7 @@ type Limits struct {
 	URLLifetime time.Duration
 	// SessionLifetime is how long a session cookie is valid: 1 h. EMR does not publish its own.
 	SessionLifetime time.Duration
-	// IdleTime is how long a history server runs without requests: 2 min.
+	// IdleTime is how long a history server runs without requests; IdleTime if 0.
 	IdleTime time.Duration
 	// MaxServers is the maximum number of history servers, unless all of them have requests in
 	// progress: 3. Each is a JVM of a few hundred MiB.
@@ -61,7 +64,7 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		AttachTime: cmp.Or(l.AttachTime, 2*time.Second), URLLifetime: cmp.Or(l.URLLifetime, time.Hour),
-		SessionLifetime: cmp.Or(l.SessionLifetime, time.Hour), IdleTime: cmp.Or(l.IdleTime, 2*time.Minute), MaxServers: cmp.Or(l.MaxServers, 3),
+		SessionLifetime: cmp.Or(l.SessionLifetime, time.Hour), IdleTime: cmp.Or(l.IdleTime, IdleTime), MaxServers: cmp.Or(l.MaxServers, 3),
 	}
 }
 
