@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -82,40 +81,15 @@ func (l *Lake) fromDays(ctx context.Context, table tables.Name, f Filter, marked
 // listsAhead is how many listings run at a time. Their keys take little memory.
 const listsAhead = 16
 
-// listAhead yields the keys of n listings, one after the other. The next ones run while the keys of one are used: waiting
-// for S3 takes longer than the rest.
+// listAhead yields the keys of n listings, one after the other.
 func listAhead(ctx context.Context, n int, list func(ctx context.Context, i int) ([]string, error)) iter.Seq2[string, error] {
-	type listing struct {
-		keys []string
-		err  error
-	}
 	return func(yield func(string, error) bool) {
-		ctx, stop := context.WithCancel(ctx)
-		var running sync.WaitGroup
-		defer running.Wait() // no request outlives its reader
-		defer stop()
-		listings := make([]chan listing, n)
-		begin := func(i int) {
-			if i >= n {
+		for keys, err := range Ahead(ctx, n, listsAhead, list) {
+			if err != nil {
+				yield("", err)
 				return
 			}
-			listings[i] = make(chan listing, 1)
-			running.Go(func() {
-				keys, err := list(ctx, i)
-				listings[i] <- listing{keys, err}
-			})
-		}
-		for i := range listsAhead {
-			begin(i)
-		}
-		for i := range n {
-			got := <-listings[i]
-			begin(i + listsAhead)
-			if got.err != nil {
-				yield("", got.err)
-				return
-			}
-			for _, key := range got.keys {
+			for _, key := range keys {
 				if !yield(key, nil) {
 					return
 				}

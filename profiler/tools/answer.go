@@ -78,6 +78,13 @@ func (p *page[Row]) add(row Row, value float64, key string) {
 	}
 }
 
+// merge takes the rows of another page with the same beginning.
+func (p *page[Row]) merge(other *page[Row]) {
+	p.total += other.total
+	p.rows = append(p.rows, other.rows...)
+	p.cut()
+}
+
 // cut keeps the rows that may be on the page, and one more, in their order.
 func (p *page[Row]) cut() {
 	slices.SortFunc(p.rows, func(a, b placed[Row]) int { return a.compare(b.position) })

@@ -148,29 +148,39 @@ func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application
 // addCritical counts the critical findings of the applications shown, of those that were read.
 func (a answers) addCritical(ctx context.Context, p *progress, shown []*Application) error {
 	p.begin("read the findings")
-	for _, row := range shown {
-		if row.Source == "" {
-			continue
-		}
-		held, err := a.rows.Held(ctx, row.id)
-		if _, unread := errors.AsType[*Unread](err); unread || err == nil && (held == nil || held.Judged == "") {
-			continue
-		}
+	counts := lake.Ahead(ctx, len(shown), applicationsAhead, func(ctx context.Context, i int) (*int, error) {
+		return a.critical(ctx, shown[i])
+	})
+	i := 0
+	for count, err := range counts {
 		if err != nil {
-			return fmt.Errorf("read the findings of %s: %w", row.ApplicationID, err)
+			return fmt.Errorf("read the findings of %s: %w", shown[i].ApplicationID, err)
 		}
-		found, err := read[tables.Finding](ctx, held, "severity", "not_checked")
-		if err != nil {
-			return err
-		}
-		n := 0
-		for _, f := range found {
-			if f.NotChecked == "" && f.Severity == string(rules.Critical) {
-				n++
-			}
-		}
-		row.CriticalFindings = &n
+		shown[i].CriticalFindings = count
+		i++
 		p.row()
 	}
 	return nil
+}
+
+// critical counts the critical findings of an application, nil if it was not read or is not judged.
+func (a answers) critical(ctx context.Context, row *Application) (*int, error) {
+	if row.Source == "" {
+		return nil, nil
+	}
+	held, err := a.rows.Held(ctx, row.id)
+	if _, unread := errors.AsType[*Unread](err); unread || err == nil && (held == nil || held.Judged == "") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err // callers name the application
+	}
+	found, err := read[tables.Finding](ctx, held, "severity", "not_checked")
+	n := 0
+	for _, f := range found {
+		if f.NotChecked == "" && f.Severity == string(rules.Critical) {
+			n++
+		}
+	}
+	return &n, err
 }

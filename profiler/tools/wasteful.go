@@ -66,19 +66,16 @@ func (a answers) wasteful(ctx context.Context, p *progress, in *WastefulIn) (Ans
 	slices.Reverse(runs) // trends begin with the earliest
 	names := map[string]*ofName{}
 	p.begin("read the findings")
-	for _, row := range runs {
-		o, gap, err := a.open(ctx, row, true)
+	for one, err := range openAhead(ctx, a, runs, wasteOf) {
 		if err != nil {
-			return out, fmt.Errorf("read application %s: %w", row.ApplicationID, err)
-		}
-		if gap != nil {
-			out.Missing = append(out.Missing, *gap)
-			continue
-		}
-		if err := addRun(ctx, names, o, &out); err != nil {
 			return out, err
 		}
 		p.row()
+		if one.gap != nil {
+			out.Missing = append(out.Missing, *one.gap)
+			continue
+		}
+		addRun(names, one.opened, one.read, &out)
 	}
 	rows := newPage[Wasteful](&in.Page)
 	var worst *ofName
@@ -101,12 +98,13 @@ func (a answers) wasteful(ctx context.Context, p *progress, in *WastefulIn) (Ans
 	return out, fill(&out, rows)
 }
 
+// wasteOf returns what the findings of a run cost.
+func wasteOf(ctx context.Context, o *opened) ([]tables.Finding, error) {
+	return read[tables.Finding](ctx, o.held, "finding", "impact_ms", "core_hours", "not_checked")
+}
+
 // addRun adds a run to those of its name.
-func addRun(ctx context.Context, names map[string]*ofName, o *opened, out *Answer[Wasteful]) error {
-	found, err := read[tables.Finding](ctx, o.held, "finding", "impact_ms", "core_hours", "not_checked")
-	if err != nil {
-		return err
-	}
+func addRun(names map[string]*ofName, o *opened, found []tables.Finding, out *Answer[Wasteful]) {
 	if !o.judged() {
 		out.notCheck(notJudged, "some applications are not judged yet: of these only failures count as waste")
 	}
@@ -115,7 +113,6 @@ func addRun(ctx context.Context, names map[string]*ofName, o *opened, out *Answe
 		names[name] = &ofName{Wasteful: Wasteful{Name: mark(name)}, byRule: map[string]float64{}}
 	}
 	names[name].add(&o.Application, found)
-	return nil
 }
 
 func (of *ofName) add(row *tables.Application, found []tables.Finding) {
