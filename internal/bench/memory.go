@@ -9,8 +9,8 @@ import (
 )
 
 // settleTime is how long after a job memory is steady: its last executors have ended (Spark's
-// dynamicAllocation.executorIdleTimeout), the profiler has read it, and so has the persistent UI's
-// history server, which is EMR's and not the platform's.
+// dynamicAllocation.executorIdleTimeout), the profiler has read the job, and the history server of
+// the persistent UI from which it read, which is EMR's and not the platform's, has stopped.
 const settleTime = persistentui.IdleTime + 90*time.Second
 
 func (c cloud) measureIdleMemory(ctx context.Context, r *result, _ options) error {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Ahead calls read for 0 to n-1 and yields its results in order, or the first error in its place, which is the last then.
-// Up to most calls run at a time, so that the next results are being read while one is used: waiting for S3 takes longer
+// Ahead calls read for 0 to n-1 and yields its results in order. It ends after the first error, which it yields in its
+// place. Up to most calls run at a time, so that the next results are being read while one is used: waiting for S3 takes longer
 // than the rest. No call outlives the iteration.
 func Ahead[T any](ctx context.Context, n, most int, read func(ctx context.Context, i int) (T, error)) iter.Seq2[T, error] {
 	type result struct {
@@ -35,7 +35,9 @@ func Ahead[T any](ctx context.Context, n, most int, read func(ctx context.Contex
 		}
 		for i := range n {
 			got := <-results[i]
-			begin(i + most)
+			if got.err == nil {
+				begin(i + most)
+			}
 			if !yield(got.value, got.err) || got.err != nil {
 				return
 			}

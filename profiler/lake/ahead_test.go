@@ -188,3 +188,55 @@ func TestReaderStopsEarly(t *testing.T) {
 		require.Zero(t, time.Since(began))
 	})
 }
+
+// Ahead yields results in order however long each takes, runs a bounded number of calls, ends after an error or when its
+// reader does, and leaves no call behind.
+func TestAheadYieldsInOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		n, most, fails, takes int
+		want                  []int
+	}{
+		"none":                  {0, 4, -1, 9, nil},
+		"fewer than at a time":  {3, 4, -1, 9, []int{0, 1, 2}},
+		"one at a time":         {5, 1, -1, 9, []int{0, 1, 2, 3, 4}},
+		"several at a time":     {9, 4, -1, 9, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}},
+		"one fails":             {9, 4, 5, 9, []int{0, 1, 2, 3, 4, -1}},
+		"the reader ends early": {9, 4, -1, 3, []int{0, 1, 2}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			running, begun, peak := 0, 0, 0
+			count := func(more int) {
+				mu.Lock()
+				defer mu.Unlock()
+				running += more
+				begun, peak = begun+max(more, 0), max(peak, running)
+			}
+			var got []int
+			for value, err := range Ahead(t.Context(), c.n, c.most, func(ctx context.Context, i int) (int, error) {
+				count(1)
+				defer count(-1)
+				select {
+				case <-ctx.Done():
+					return 0, ctx.Err()
+				case <-time.After(time.Duration(c.n-i) * time.Second):
+				}
+				if i == c.fails {
+					return 0, errors.New("no such object")
+				}
+				return i, nil
+			}) {
+				if err != nil {
+					value = -1
+				}
+				if got = append(got, value); len(got) == c.takes {
+					break
+				}
+			}
+			require.Equal(t, c.want, got, name)
+			require.Equal(t, min(c.n, c.most), peak, name)
+			require.Zero(t, running, name)
+			require.LessOrEqual(t, begun, len(got)+c.most, name)
+		})
+	}
+}

@@ -16,10 +16,10 @@ import (
 // of each row group; parquet.MergeRowGroups holds dozens of rows, which may take megabytes.
 func merged(sources []*sortedRows, compare func(a, b parquet.Row) int, limit int) iter.Seq2[[]parquet.Row, error] {
 	return func(yield func([]parquet.Row, error) bool) {
+		defer closeRows(sources)
 		queue := &mergeQueue{compare: compare}
 		for i, s := range sources {
 			s.order = i
-			defer s.close()
 			more, err := s.next()
 			if err != nil {
 				yield(nil, err)
@@ -68,7 +68,8 @@ type batchOfRows struct {
 }
 
 // take moves a row into the batch, and leaves the memory of an earlier one in its place.
-// Texts of a row that was read stay valid: parquet-go does not use their memory again.
+// Texts of a row that was read stay valid: parquet-go does not use their memory again, except
+// for those of a buffer once it is reset.
 func (b *batchOfRows) take(row *parquet.Row) {
 	n := len(b.rows)
 	b.rows = b.rows[:n+1]
@@ -122,9 +123,11 @@ func rowsInMemory(rows []parquet.Row) *sortedRows {
 	return &sortedRows{read: rows, at: -1, count: len(rows)}
 }
 
-func (s *sortedRows) close() {
-	if s.rows != nil {
-		_ = s.rows.Close()
+func closeRows(sources []*sortedRows) {
+	for _, s := range sources {
+		if s.rows != nil {
+			_ = s.rows.Close()
+		}
 	}
 }
 

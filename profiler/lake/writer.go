@@ -2,7 +2,6 @@ package lake
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -196,8 +195,8 @@ func (w *typed[T]) sorted() (*sortedRows, error) {
 	return rowsInMemory(rows), nil
 }
 
-// allOf returns the rows of a group in memory, which keeps their texts. Its memory is one
-// allocation, unless columns are lists.
+// allOf returns the rows of a group. Their texts stay in the group's memory; their values are in
+// one allocation, unless columns are lists.
 func allOf(group parquet.RowGroup, columns int) ([]parquet.Row, error) {
 	all := make([]parquet.Row, group.NumRows())
 	values := make([]parquet.Value, len(all)*columns)
@@ -208,7 +207,7 @@ func allOf(group parquet.RowGroup, columns int) ([]parquet.Row, error) {
 	for at := 0; at < len(all); {
 		n, err := rows.ReadRows(all[at:min(at+batchRows, len(all))])
 		if at += n; n == 0 {
-			return nil, errors.Join(cmp.Or(err, io.ErrUnexpectedEOF), rows.Close())
+			return nil, fmt.Errorf("sort rows: %w", errors.Join(noMore(err), rows.Close()))
 		}
 	}
 	return all, rows.Close()
@@ -249,6 +248,7 @@ func (w *typed[T]) merge() error {
 	for _, run := range w.runs {
 		file, err := parquet.OpenFile(run.content(), run.size)
 		if err != nil {
+			closeRows(append(sources, last))
 			return fmt.Errorf("read a sorted run: %w", err)
 		}
 		for _, group := range file.RowGroups() {

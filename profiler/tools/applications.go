@@ -148,7 +148,7 @@ func (a answers) addCosts(ctx context.Context, p *progress, shown []*Application
 // addCritical counts the critical findings of the applications shown, of those that were read.
 func (a answers) addCritical(ctx context.Context, p *progress, shown []*Application) error {
 	p.begin("read the findings")
-	counts := lake.Ahead(ctx, len(shown), applicationsAhead, func(ctx context.Context, i int) (*int, error) {
+	counts := lake.Ahead(ctx, len(shown), a.rows.AtOnce(), func(ctx context.Context, i int) (*int, error) {
 		return a.critical(ctx, shown[i])
 	})
 	i := 0

@@ -43,7 +43,7 @@ type group struct {
 }
 
 func (a answers) executors(ctx context.Context, p *progress, in *ExecutorsIn) (Answer[Executors], error) {
-	return ofEach(ctx, a, p, in.Which, &in.Page, "executors", func(o *opened, rows *page[Executors]) error {
+	return ofEach(ctx, a, p, in.Which, &in.Page, "executors", func(ctx context.Context, o *opened, rows *page[Executors]) error {
 		return addGroups(ctx, p, o, in.Executors, rows)
 	})
 }

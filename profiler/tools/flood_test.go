@@ -29,7 +29,7 @@ import (
 
 // Ten thousand requests without a token and ten thousand with it, at most a thousand a second, are
 // refused by far the most. The server stays within the memory of its pod, and answers afterwards. A
-// run of the profiler over the same lake writes what it writes without them.
+// run of the profiler beside it writes the same tables as without.
 func TestHTTPUnderAFlood(t *testing.T) {
 	testenv.RequireLong(t, "TestHTTPRefuses sends a hundred")
 	record, err := platform.Workloads().Get(platform.WorkloadTools)
@@ -47,7 +47,7 @@ func TestHTTPUnderAFlood(t *testing.T) {
 
 	server := startTools(t, program, dir, limit)
 	for _, header := range []string{"", "Bearer " + token} {
-		answers := make(chan map[int]int)
+		answers := make(chan map[int]int, 1)
 		go func() { answers <- server.flood(t, header) }()
 		beside := filepath.Join(t.TempDir(), "lake")
 		runInto(beside)
@@ -61,6 +61,7 @@ func TestHTTPUnderAFlood(t *testing.T) {
 		return server.post(t, initialize, "Bearer "+token) == http.StatusOK
 	}, testenv.Answer, time.Second, "the server answers")
 	require.NoError(t, server.cmd.Process.Signal(syscall.SIGTERM))
+	<-server.drained
 	require.NoError(t, server.cmd.Wait())
 	peak := server.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 	t.Logf("peak of the server: %d MiB of %d", peak, record.MemoryMiB)
@@ -88,6 +89,8 @@ type toolsServer struct {
 	cmd    *exec.Cmd
 	url    string
 	client *http.Client
+
+	drained chan struct{} // closed once the audit log has ended
 }
 
 var listens = regexp.MustCompile(`the tools listen at (\S+)`)
@@ -119,8 +122,12 @@ func startTools(t *testing.T, program, lakeFolder, limit string) *toolsServer {
 	lines := bufio.NewScanner(printed)
 	for lines.Scan() {
 		if at := listens.FindStringSubmatch(lines.Text()); at != nil {
-			go func() { _, _ = io.Copy(io.Discard, printed) }() // the audit log
-			return &toolsServer{cmd, "https://" + at[1], with.Client()}
+			server := &toolsServer{cmd, "https://" + at[1], with.Client(), make(chan struct{})}
+			go func() {
+				defer close(server.drained)
+				_, _ = io.Copy(io.Discard, printed)
+			}()
+			return server
 		}
 		t.Log(lines.Text())
 	}

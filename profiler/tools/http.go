@@ -31,8 +31,8 @@ type HTTP struct {
 // RequestsPerSecond is how many requests a client may send, by its address.
 const RequestsPerSecond = 20
 
-// Bounds of what clients may ask for. A call holds the tables of at most MostApplications
-// applications, one after the other.
+// Bounds of what clients may ask for. A call has the tables of at most MostApplications applications,
+// of which all calls together hold tablesAtOnce.
 const (
 	requestBytes    = 64 << 10
 	headerBytes     = 16 << 10

@@ -25,7 +25,9 @@ type Job struct {
 }
 
 func (a answers) slowestJobs(ctx context.Context, p *progress, in *SubjectIn) (Answer[Job], error) {
-	return ofEach(ctx, a, p, in.Which, &in.Page, "jobs", func(o *opened, rows *page[Job]) error { return addJobs(ctx, p, o, rows) })
+	return ofEach(ctx, a, p, in.Which, &in.Page, "jobs", func(ctx context.Context, o *opened, rows *page[Job]) error {
+		return addJobs(ctx, p, o, rows)
+	})
 }
 
 func addJobs(ctx context.Context, p *progress, o *opened, rows *page[Job]) error {

@@ -32,12 +32,19 @@ func (o *opened) judged() bool { return o.held.Judged != "" }
 // missing of them. One that cannot be read is missing, unless none is left.
 func open[Row any](ctx context.Context, a answers, p *progress, s subject, out *Answer[Row]) (all []opened, err error) {
 	out.Missing = append(out.Missing, s.missing...)
-	p.begin("read " + onlyOr(len(s.all), s.all[0].ApplicationID))
+	next := 0
+	begin := func() {
+		if next < len(s.all) {
+			p.begin("read " + s.all[next].ApplicationID)
+			next++
+		}
+	}
+	begin()
 	for one, err := range openAhead(ctx, a, s.all, readJudged) {
 		if err != nil {
 			return nil, err
 		}
-		p.row()
+		begin()
 		if one.gap != nil {
 			out.Missing = append(out.Missing, *one.gap)
 			continue
@@ -70,13 +77,15 @@ func openSelected[Row any](ctx context.Context, a answers, p *progress, in Which
 	return open(ctx, a, p, s, out)
 }
 
-// rowsAhead is how many applications' rows are read at a time: one with many takes tens of MiB.
-const rowsAhead = 4
+// tablesAtOnce is how many applications' tables all calls together read at a time: a large one takes
+// tens of MiB.
+const tablesAtOnce = 4
 
 // ofEach answers with the rows that add finds in each application that a call selects. It is called
 // for several at a time.
 func ofEach[Row any](
-	ctx context.Context, a answers, p *progress, in Which, of *Page, what string, add func(o *opened, rows *page[Row]) error,
+	ctx context.Context, a answers, p *progress, in Which, of *Page, what string,
+	add func(ctx context.Context, o *opened, rows *page[Row]) error,
 ) (Answer[Row], error) {
 	var out Answer[Row]
 	all, err := openSelected(ctx, a, p, in, of, &out)
@@ -85,9 +94,15 @@ func ofEach[Row any](
 	}
 	p.begin("read the " + what + " of " + onlyOr(len(all), all[0].ApplicationID))
 	rows := newPage[Row](of)
-	for found, err := range lake.Ahead(ctx, len(all), rowsAhead, func(_ context.Context, i int) (*page[Row], error) {
+	for found, err := range lake.Ahead(ctx, len(all), tablesAtOnce, func(ctx context.Context, i int) (*page[Row], error) {
+		select {
+		case a.tables <- struct{}{}:
+			defer func() { <-a.tables }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 		found := newPage[Row](of)
-		return found, add(&all[i], found)
+		return found, add(ctx, &all[i], found)
 	}) {
 		if err != nil {
 			return out, err
@@ -105,15 +120,12 @@ type openedAhead[T any] struct {
 	gap  *Missing
 }
 
-// applicationsAhead is how many applications are opened and read at a time.
-const applicationsAhead = 16
-
-// openAhead opens applications, and yields them in order with what read has read of each. An error
-// names the application.
+// openAhead opens applications, several at a time, and yields them in order with what read has read
+// of each. An error names the application.
 func openAhead[T any](
 	ctx context.Context, a answers, all []tables.Application, read func(ctx context.Context, o *opened) (T, error),
 ) iter.Seq2[openedAhead[T], error] {
-	return lake.Ahead(ctx, len(all), applicationsAhead, func(ctx context.Context, i int) (one openedAhead[T], err error) {
+	return lake.Ahead(ctx, len(all), a.rows.AtOnce(), func(ctx context.Context, i int) (one openedAhead[T], err error) {
 		if one.opened, one.gap, err = a.open(ctx, all[i], len(all) > 1); err == nil && one.gap == nil {
 			one.read, err = read(ctx, one.opened)
 		}

@@ -22,7 +22,9 @@ type Phase struct {
 }
 
 func (a answers) phases(ctx context.Context, p *progress, in *SubjectIn) (Answer[Phase], error) {
-	return ofEach(ctx, a, p, in.Which, &in.Page, "phases", func(o *opened, rows *page[Phase]) error { return a.addPhases(ctx, p, o, rows) })
+	return ofEach(ctx, a, p, in.Which, &in.Page, "phases", func(ctx context.Context, o *opened, rows *page[Phase]) error {
+		return a.addPhases(ctx, p, o, rows)
+	})
 }
 
 // addPhases adds the phases of an application, with what is usual if it is the only one.

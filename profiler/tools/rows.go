@@ -20,6 +20,8 @@ type Rows interface {
 	Held(ctx context.Context, id tables.Attempt) (*lake.Held, error)
 	// Costs yields what the applications of clusters cost, those created in the filter's days.
 	Costs(ctx context.Context, f lake.Filter) iter.Seq2[tables.ApplicationCost, error]
+	// AtOnce is how many applications a call may open at a time.
+	AtOnce() int
 }
 
 // Unread is the error of a cluster, log or application that could not be read.
@@ -93,6 +95,9 @@ func (in inLake) Held(ctx context.Context, id tables.Attempt) (*lake.Held, error
 	}
 	return held, nil
 }
+
+// AtOnce is such that requests to S3, which each take tens of milliseconds, do not add up.
+func (inLake) AtOnce() int { return 16 }
 
 // read returns rows of a table of an attempt, with these columns.
 func read[T any, P interface {

@@ -50,7 +50,7 @@ func newServer(rows Rows, log io.Writer, now func() time.Time) *server {
 	s := &server{arguments: map[string][]string{}, Server: mcp.NewServer(is, &mcp.ServerOptions{
 		Instructions: instructions, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})}
-	a := answers{rows, now}
+	a := answers{rows, now, make(chan struct{}, tablesAtOnce)}
 	add(s, "getappid", "Find applications by any id, name and time, the latest first.", nil, a.applications)
 	add(s, "listappsraw", "List applications by time, the latest first; the same as getappid.", nil, a.applications)
 	add(s, "findings", "What slowed an application down, what it cost at most and which settings cure it; also which rules found nothing, "+
@@ -141,6 +141,7 @@ func add[In, Row any, P interface {
 
 // answers implements the tools.
 type answers struct {
-	rows Rows
-	now  func() time.Time
+	rows   Rows
+	now    func() time.Time
+	tables chan struct{} // has a value for each application whose tables are being read
 }

@@ -461,6 +461,8 @@ func TestStandardInputAndOutput(t *testing.T) {
 // listed are rows as a history server lists them: without counts, and without a source.
 type listed struct{ tools.Rows }
 
+func (listed) AtOnce() int { return 1 }
+
 func (listed) Applications(context.Context, lake.Filter) iter.Seq2[tables.Application, error] {
 	return func(yield func(tables.Application, error) bool) {
 		for id, completed := range map[string]bool{"application_1_0001": true, "application_1_0002": false} {

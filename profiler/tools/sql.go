@@ -51,7 +51,7 @@ type Join struct {
 const mostOperators = 10
 
 func (a answers) slowestSQL(ctx context.Context, p *progress, in *SubjectIn) (Answer[Execution], error) {
-	return ofEach(ctx, a, p, in.Which, &in.Page, "SQL executions", func(o *opened, rows *page[Execution]) error {
+	return ofEach(ctx, a, p, in.Which, &in.Page, "SQL executions", func(ctx context.Context, o *opened, rows *page[Execution]) error {
 		return addExecutions(ctx, p, o, rows)
 	})
 }

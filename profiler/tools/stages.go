@@ -45,7 +45,7 @@ type Stage struct {
 }
 
 func (a answers) slowestStages(ctx context.Context, p *progress, in *SubjectIn) (Answer[Stage], error) {
-	return ofEach(ctx, a, p, in.Which, &in.Page, "stages", func(o *opened, rows *page[Stage]) error {
+	return ofEach(ctx, a, p, in.Which, &in.Page, "stages", func(ctx context.Context, o *opened, rows *page[Stage]) error {
 		all, err := stagesOf(ctx, p, o)
 		for _, s := range all {
 			rows.add(s.Stage, s.cost(), o.key+numbered(s.StageID, s.StageAttemptID))

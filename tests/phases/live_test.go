@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/rules"
 	"github.com/emr-observatory/emr-observatory/tests/calibration"
 )
@@ -24,9 +23,8 @@ const (
 )
 
 // requireLive requires that the rules with both halves judge the run by its metrics, on a real
-// store, as they do by its log: the same findings, with the same cost. An ordinary run only
-// prints them: on a busy machine what is close to a limit is now and then on its other side.
-// It returns the rules that find something live, those that claim most time first.
+// store, as they do by its log: the same findings, with the same cost. It returns the rules that
+// find something live, those that claim most time first.
 func (r *run) requireLive(t *testing.T, judged calibration.Judged) (fired []rules.ID) {
 	t.Helper()
 	id := r.application(t)
@@ -70,7 +68,7 @@ func (r *run) requireLive(t *testing.T, judged calibration.Judged) (fired []rule
 			differences = append(differences, fmt.Sprintf("%s: %.1f live (%t), %.1f in the tables (%t)", rule.ID, live, len(found) > 0, cost, has))
 		}
 	}
-	if text := strings.Join(differences, "\n"); text != "" && testenv.Long() {
+	if text := strings.Join(differences, "\n"); text != "" {
 		t.Errorf("%s: %s", r.name, text)
 	}
 	slices.SortStableFunc(fired, func(a, b rules.ID) int { return cmp.Compare(claims[b], claims[a]) })
