@@ -7,8 +7,8 @@ import (
 )
 
 // Ahead calls read for 0 to n-1 and yields its results in order. It ends after the first error, which it yields in its
-// place. Up to most calls run at a time, so that the next results are being read while one is used: waiting for S3 takes longer
-// than the rest. No call outlives the iteration.
+// place. Up to most calls run at a time, so that the next results are being read while one is used: waiting for S3
+// takes longer than the rest. No call outlives the iteration.
 func Ahead[T any](ctx context.Context, n, most int, read func(ctx context.Context, i int) (T, error)) iter.Seq2[T, error] {
 	type result struct {
 		value T

@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -160,13 +159,10 @@ func (s *toolsServer) flood(t *testing.T, authorization string) map[int]int {
 
 // post returns the status of an answer, 0 if there is none.
 func (s *toolsServer) post(t *testing.T, body, authorization string) int {
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url, strings.NewReader(body))
+	request, err := newRequest(t.Context(), s.url, body, "Authorization", authorization)
 	if err != nil {
 		return 0
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json, text/event-stream")
-	request.Header.Set("Authorization", authorization)
 	response, err := s.client.Do(request)
 	if err != nil {
 		return 0

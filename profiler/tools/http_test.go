@@ -94,15 +94,24 @@ func TestHTTPGivesTheSameAnswers(t *testing.T) {
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
 	`"clientInfo":{"name":"test","version":"1"}}}`
 
-func post(t *testing.T, server *httptest.Server, body string, headers ...string) *http.Response {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+platform.ToolsPath, strings.NewReader(body))
-	require.NoError(t, err)
+// newRequest returns a request of a client, with these headers: each name before its value.
+func newRequest(ctx context.Context, url, body string, headers ...string) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
+	return request, nil
+}
+
+func post(t *testing.T, server *httptest.Server, body string, headers ...string) *http.Response {
+	t.Helper()
+	request, err := newRequest(t.Context(), server.URL+platform.ToolsPath, body, headers...)
+	require.NoError(t, err)
 	response, err := server.Client().Do(request)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })

@@ -92,7 +92,7 @@ func ofEach[Row any](
 	if err != nil {
 		return out, err
 	}
-	p.begin("read the " + what + " of " + onlyOr(len(all), all[0].ApplicationID))
+	p.begin("read the " + what + " of " + nameOrCount(all))
 	rows := newPage[Row](of)
 	for found, err := range lake.Ahead(ctx, len(all), tablesAtOnce, func(ctx context.Context, i int) (*page[Row], error) {
 		select {
@@ -217,10 +217,10 @@ func readJudged(ctx context.Context, o *opened) (of gaps, err error) {
 // driver reports whether an executor is the driver, which runs no tasks.
 func driver(id string) bool { return id == fold.DriverExecutor }
 
-// onlyOr names the only application, or counts several.
-func onlyOr(n int, first string) string {
-	if n == 1 {
-		return first
+// nameOrCount names the only application, or counts several.
+func nameOrCount(all []opened) string {
+	if len(all) == 1 {
+		return all[0].ApplicationID
 	}
-	return counted(n, "application")
+	return counted(len(all), "application")
 }

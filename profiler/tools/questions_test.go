@@ -41,6 +41,15 @@ type about struct {
 	has                             func(t *testing.T, a answer)
 }
 
+// arguments returns those of a question in the guide, with what its placeholders stand for.
+func (of about) arguments(t *testing.T, text string) (in map[string]any) {
+	t.Helper()
+	text = strings.NewReplacer("CLUSTER", sickCluster, "STEP", of.step, "JOB", of.job, "EARLIER", of.earlier,
+		"APPLICATION", of.application).Replace(text)
+	require.NoError(t, json.Unmarshal([]byte(text), &in))
+	return in
+}
+
 func expected() map[string]about {
 	contains := func(texts ...string) func(*testing.T, answer) {
 		return func(t *testing.T, a answer) {
@@ -151,10 +160,7 @@ func TestQuestionsOfTheGuide(t *testing.T) {
 		t.Run(question, func(t *testing.T) {
 			of, known := want[question]
 			require.True(t, known)
-			arguments = strings.NewReplacer("CLUSTER", sickCluster, "STEP", of.step, "JOB", of.job, "EARLIER", of.earlier,
-				"APPLICATION", of.application).Replace(arguments)
-			var in map[string]any
-			require.NoError(t, json.Unmarshal([]byte(arguments), &in))
+			in := of.arguments(t, arguments)
 			a := answer{Answer: rowsOf(t, s, tool, in)}
 			result, err := s.CallTool(t.Context(), params(tool, in))
 			require.NoError(t, err)

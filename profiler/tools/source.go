@@ -221,11 +221,11 @@ func (in *inSource) Held(ctx context.Context, id tables.Attempt) (*lake.Held, er
 	return inLake{in.cache}.Held(ctx, a.ID)
 }
 
-// Costs yields nothing: they take all applications of a cluster, which only a run reads.
 // AtOnce is 1: applications are written to the cache, and judged, one after the other, and one that
 // is written changes what is usual for those judged before.
 func (*inSource) AtOnce() int { return 1 }
 
+// Costs yields nothing: they take all applications of a cluster, which only a run reads.
 func (*inSource) Costs(context.Context, lake.Filter) iter.Seq2[tables.ApplicationCost, error] {
 	return func(func(tables.ApplicationCost, error) bool) {}
 }

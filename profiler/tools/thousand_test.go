@@ -2,11 +2,9 @@ package tools_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"iter"
 	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,10 +98,6 @@ func TestQuestionsOverAThousandApplications(t *testing.T) {
 	require.Less(t, ask("getsloweststages", map[string]any{"id": "j-0MANY"}), int64(40))
 	want := expected()
 	for _, row := range questionRow.FindAllStringSubmatch(string(text), -1) {
-		of := want[row[1]]
-		var in map[string]any
-		require.NoError(t, json.Unmarshal([]byte(strings.NewReplacer("CLUSTER", sickCluster, "STEP", of.step, "JOB", of.job,
-			"EARLIER", of.earlier, "APPLICATION", of.application).Replace(row[3])), &in))
-		require.Less(t, ask(row[2], in), int64(50), row[0])
+		require.Less(t, ask(row[2], want[row[1]].arguments(t, row[3])), int64(50), row[0])
 	}
 }
