@@ -27,10 +27,15 @@ func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[
 	return l.fromDays(ctx, table, f, nil)
 }
 
-// findRows is find, with one compacted object in the place of all those of a day if that has the same rows in the same
-// order.
+// readsCopy reports whether a day's compacted object is read although the filter selects only some of the day's
+// objects: more than are fetched at a time, and not so few that most of what is read would be in vain.
+func readsCopy(selected, all int) bool { return selected > prefetch && selected >= all/16 }
+
+// findRows is find, with one compacted object in the place of those of a day if that has the same rows in the same
+// order. It may also have rows that the filter does not select.
 func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
-	if !f.selectsAll() {
+	d, _ := tables.Find(table)
+	if f.ApplicationID != "" || f.AttemptID != nil || f.ClusterID != "" && d.Scope == tables.OfCluster {
 		return l.find(ctx, table, f)
 	}
 	return func(yield func(string, error) bool) {
@@ -46,7 +51,7 @@ func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter) iter.S
 	}
 }
 
-// fromDays yields the keys of a table's objects from listings of its days, or the compacted object of a marked day.
+// fromDays yields the keys of a table's objects from listings of its days, or the compacted objects of marked days.
 func (l *Lake) fromDays(ctx context.Context, table tables.Name, f Filter, marked map[tableDay]bool) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		folders, err := l.store.Folders(ctx, l.prefix+string(table)+"/")
@@ -61,16 +66,21 @@ func (l *Lake) fromDays(ctx context.Context, table tables.Name, f Filter, marked
 			}
 		}
 		keysOf := func(ctx context.Context, i int) (keys []string, err error) {
-			if marked[days[i]] {
-				return []string{l.prefix + days[i].compacted()}, nil
+			copied := []string{l.prefix + days[i].compacted()}
+			if marked[days[i]] && f.selectsAll() {
+				return copied, nil
 			}
+			all := 0
 			for key, err := range l.store.List(ctx, l.prefix+string(days[i])+"/") {
 				if err != nil {
 					return nil, err
 				}
-				if f.matchesName(strings.TrimSuffix(path.Base(key), ".parquet")) {
+				if all++; f.matchesName(strings.TrimSuffix(path.Base(key), ".parquet")) {
 					keys = append(keys, key)
 				}
+			}
+			if marked[days[i]] && readsCopy(len(keys), all) {
+				return copied, nil
 			}
 			return keys, nil
 		}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,7 +103,28 @@ func ReadPart[T any, P interface {
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter, s Selection) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
-	return rowsOf(ctx, l.store, name, l.findRows(ctx, name, f), readerOf[T](s))
+	if len(s.Columns) > 0 {
+		s.Columns = union(s.Columns, "account", "region", "cluster_id") // what MatchesCluster compares
+	}
+	rows := rowsOf(ctx, l.store, name, l.findRows(ctx, name, f), readerOf[T](s))
+	return func(yield func(T, error) bool) {
+		for row, err := range rows {
+			if (err != nil || f.MatchesCluster(tables.ClusterOf(P(&row)))) && !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// union returns a list with what it lacks of others.
+func union(all []string, others ...string) []string {
+	all = slices.Clone(all)
+	for _, one := range others {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // readerOf passes on the selected rows of an object.

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,21 +35,21 @@ func (s unevenStore) Get(ctx context.Context, key string) (io.ReadCloser, error)
 // countingStore counts requests.
 type countingStore struct {
 	lake.Store
-	gets, lists int
+	gets, lists atomic.Int64
 }
 
 func (s *countingStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
-	s.gets++
+	s.gets.Add(1)
 	return s.Store.Get(ctx, key)
 }
 
 func (s *countingStore) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	s.lists++
+	s.lists.Add(1)
 	return s.Store.List(ctx, prefix)
 }
 
 func (s *countingStore) Folders(ctx context.Context, prefix string) ([]string, error) {
-	s.lists++
+	s.lists.Add(1)
 	return s.Store.Folders(ctx, prefix)
 }
 
@@ -79,7 +80,7 @@ func TestCurrentAttemptsTakeFewRequests(t *testing.T) {
 	for _, err := range lake.ReadHeld[tables.StageRow](t.Context(), held) {
 		require.Fail(t, "no rows expected", err)
 	}
-	require.Equal(t, []int{2, 0}, []int{s.gets, s.lists})
+	require.Equal(t, []int64{2, 0}, []int64{s.gets.Load(), s.lists.Load()})
 	require.Nil(t, l.Current(attempt, "v2"))
 }
 
@@ -115,4 +116,58 @@ func TestOrderOfManyObjects(t *testing.T) {
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 	require.ErrorContains(t, err, "read table jobs: read history/jobs/dt=2026-11-25/application_1_0007.1.j-1.eu-west-1.-.parquet")
 	require.Equal(t, all[:2*7], before)
+}
+
+// A cluster's rows come from a day's compacted object where it has many of the day's applications, and
+// from their own objects where it has few. They are the same rows in the same order.
+func TestRowsOfAClusterAmongOthers(t *testing.T) {
+	const days = 3
+	dir := t.TempDir()
+	l := openLocked(t, dir)
+	perDay := map[string]int{"j-MANY": 20, "j-SOME": 5, "j-FEW": 1, "j-REST": 54}
+	for day := range days {
+		for cluster, n := range perDay {
+			for i := range n {
+				id := attempt
+				id.ClusterID, id.ApplicationID = cluster, fmt.Sprintf("application_%d_%04d", day, i)
+				b, err := l.Begin(id, start.AddDate(0, 0, day))
+				require.NoError(t, err)
+				commit(t, b, true, "v1", &tables.Application{Attempt: id, NumJobs: int64(i)})
+			}
+		}
+	}
+	read := func(f lake.Filter, s lake.Selection) (rows []string, gets int64) {
+		store := &countingStore{Store: folder(t, dir)}
+		l, err := lake.Open(t.Context(), store, "history/")
+		require.NoError(t, err)
+		for row, err := range lake.ReadPart[tables.Application](t.Context(), l, f, s) {
+			require.NoError(t, err)
+			require.Equal(t, f.ClusterID, row.ClusterID)
+			rows = append(rows, fmt.Sprintf("%s %d", row.ApplicationID, row.NumJobs))
+		}
+		return rows, store.gets.Load()
+	}
+	part := lake.Selection{Columns: []string{"application_id", "num_jobs"}}
+	before := map[string][]string{}
+	for cluster, n := range perDay {
+		rows, gets := read(lake.Filter{ClusterID: cluster}, part)
+		require.Len(t, rows, days*n)
+		require.Equal(t, int64(days*n), gets)
+		before[cluster] = rows
+	}
+	compact(t, l)
+	for cluster := range perDay {
+		rows, gets := read(lake.Filter{ClusterID: cluster}, part)
+		require.Equal(t, before[cluster], rows)
+		require.Equal(t, int64(days), gets, "%s: one copy a day, or one application", cluster)
+		rows, _ = read(lake.Filter{ClusterID: cluster}, lake.Selection{})
+		require.Equal(t, before[cluster], rows, "of all columns")
+	}
+	last := start.AddDate(0, 0, days-1).UTC().Format(time.DateOnly)
+	rows, gets := read(lake.Filter{ClusterID: "j-MANY", From: last}, part)
+	require.Equal(t, before["j-MANY"][:perDay["j-MANY"]], rows)
+	require.Equal(t, int64(1), gets)
+	rows, gets = read(lake.Filter{ClusterID: "j-MANY", AttemptID: new("2")}, part)
+	require.Empty(t, rows)
+	require.Zero(t, gets)
 }

@@ -25,10 +25,16 @@ const SchemaVersion = 1
 type Name string
 
 // Row is a row of a table: a pointer to one of this package's structs.
-type Row interface{ table() Name }
+type Row interface {
+	table() Name
+	cluster() Cluster
+}
 
 // Table returns the name of a row's table.
 func Table(row Row) Name { return row.table() }
+
+// ClusterOf returns the cluster that a row comes from.
+func ClusterOf(row Row) Cluster { return row.cluster() }
 
 // Sink takes rows, in any order. It does not retain a row: the caller may reuse it.
 type Sink interface{ Put(row Row) error }
@@ -205,6 +211,8 @@ type Cluster struct {
 	ClusterID   string `parquet:"cluster_id,dict" doc:"EMR's id (j-…), Databricks' id, or the name given to the source"`
 	ClusterName string `parquet:"cluster_name,dict" doc:"name of the cluster"`
 }
+
+func (c Cluster) cluster() Cluster { return c }
 
 // Attempt identifies an attempt of an application. Stage, job and SQL ids repeat across
 // applications and attempts, so every table about applications has all of these columns.

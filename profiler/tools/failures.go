@@ -3,11 +3,11 @@ package tools
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
@@ -42,11 +42,17 @@ func (a answers) failures(ctx context.Context, p *progress, in *FailuresIn) (Ans
 		return out, err
 	}
 	groups := map[string]*Failure{}
-	for i := range all {
-		p.begin("read the failures of " + all[i].ApplicationID)
-		if err := addFailures(ctx, groups, &all[i]); err != nil {
-			return out, err
+	p.begin("read the failures of " + counted(len(all), "application"))
+	i := 0
+	for found, err := range eachOf(ctx, a, all, failuresOf) {
+		if err != nil {
+			return out, fmt.Errorf("read application %s: %w", all[i].ApplicationID, err)
 		}
+		for _, one := range found {
+			one.addTo(groups, &all[i])
+		}
+		i++
+		p.row()
 	}
 	rows := newPage[Failure](&in.Page)
 	for cause, of := range groups {
@@ -89,69 +95,78 @@ func (a answers) failedOf(ctx context.Context, p *progress, in *FailuresIn, out 
 	return open(ctx, a, p, s, out)
 }
 
-func addFailures(ctx context.Context, groups map[string]*Failure, o *opened) error {
+// failure is one case.
+type failure struct {
+	of, text string
+	stage    *int64 // of a stage
+	host     string // of an executor
+}
+
+// failuresOf reads what failed in an application.
+func failuresOf(ctx context.Context, o *opened) (all []failure, err error) {
 	if failed(&o.Application) {
-		groupOf(groups, o, cmp.Or(causeOf(*o), "unknown")).as("application")
+		all = append(all, failure{of: "application", text: cmp.Or(causeOf(*o), "unknown")})
 	}
 	stages, err := read[tables.StageRow](ctx, o.held, "stage_id", "failure_reason")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, row := range stages {
 		if row.FailureReason != nil {
-			of := groupOf(groups, o, *row.FailureReason)
-			of.as("stage")
-			if !slices.Contains(of.Stages, row.StageID) && len(of.Stages) < mostListed {
-				of.Stages = append(of.Stages, row.StageID)
-			}
+			all = append(all, failure{of: "stage", text: *row.FailureReason, stage: &row.StageID})
 		}
 	}
 	executions, err := read[tables.SQL](ctx, o.held, "error_message")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, row := range executions {
 		if row.ErrorMessage != nil {
-			groupOf(groups, o, *row.ErrorMessage).as("sql")
+			all = append(all, failure{of: "sql", text: *row.ErrorMessage})
 		}
 	}
-	for row, err := range lake.ReadSelected[tables.Executor](ctx, o.held, lake.Selection{
-		Columns: []string{"host_port", "remove_reason", "remove_class"},
-	}) {
-		if err != nil {
-			return err // names the table
-		}
+	executors, err := read[tables.Executor](ctx, o.held, "host_port", "remove_reason", "remove_class")
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range executors {
 		if tables.IsLoss(known(row.RemoveClass)) {
-			of := groupOf(groups, o, "executor "+*row.RemoveClass+": "+known(row.RemoveReason))
-			of.as("executor")
-			if host := name(row.Host()); !slices.Contains(of.Hosts, host) && len(of.Hosts) < mostNamed {
-				of.Hosts = append(of.Hosts, host)
-			}
+			all = append(all, failure{
+				of: "executor", text: "executor " + *row.RemoveClass + ": " + known(row.RemoveReason), host: name(row.Host()),
+			})
 		}
 	}
-	return nil
+	return all, nil
 }
 
-func groupOf(groups map[string]*Failure, o *opened, text string) *Failure {
-	cause := classOf(text)
+// addTo adds a case to those of its cause. Those of an application come one after the other.
+func (f failure) addTo(groups map[string]*Failure, o *opened) {
+	cause := classOf(f.text)
 	of := groups[cause]
 	if of == nil {
-		of = &Failure{Cause: mark(cause), FirstError: mark(text)}
+		of = &Failure{Cause: mark(cause), FirstError: mark(f.text)}
 		groups[cause] = of
 	}
 	of.Count++
-	if of.last != o.key { // failures of an application come one after the other
-		if of.last, of.Applications = o.key, of.Applications+1; len(of.IDs) < mostNamed {
-			of.IDs = append(of.IDs, o.ApplicationID)
-		}
+	if of.last != o.key {
+		of.last, of.Applications = o.key, of.Applications+1
+		of.IDs = addNew(of.IDs, o.ApplicationID, mostNamed)
 	}
-	return of
+	of.Of = addNew(of.Of, f.of, mostListed)
+	if f.stage != nil {
+		of.Stages = addNew(of.Stages, *f.stage, mostListed)
+	}
+	if f.host != "" {
+		of.Hosts = addNew(of.Hosts, f.host, mostNamed)
+	}
 }
 
-func (f *Failure) as(kind string) {
-	if !slices.Contains(f.Of, kind) {
-		f.Of = append(f.Of, kind)
+// addNew adds what a list lacks, unless it is full.
+func addNew[T comparable](all []T, one T, most int) []T {
+	if len(all) >= most || slices.Contains(all, one) {
+		return all
 	}
+	return append(all, one)
 }
 
 // What differs from case to case: numbers, and ids with them; and what Spark says around the

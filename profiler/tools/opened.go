@@ -81,6 +81,19 @@ func openSelected[Row any](ctx context.Context, a answers, p *progress, in Which
 // tens of MiB.
 const tablesAtOnce = 4
 
+// eachOf yields, in order, what read reads of applications' tables. It is called for several at a time.
+func eachOf[T any](ctx context.Context, a answers, all []opened, read func(ctx context.Context, o *opened) (T, error)) iter.Seq2[T, error] {
+	return lake.Ahead(ctx, len(all), tablesAtOnce, func(ctx context.Context, i int) (of T, err error) {
+		select {
+		case a.tables <- struct{}{}:
+			defer func() { <-a.tables }()
+		case <-ctx.Done():
+			return of, ctx.Err()
+		}
+		return read(ctx, &all[i])
+	})
+}
+
 // ofEach answers with the rows that add finds in each application that a call selects. It is called
 // for several at a time.
 func ofEach[Row any](
@@ -94,15 +107,9 @@ func ofEach[Row any](
 	}
 	p.begin("read the " + what + " of " + nameOrCount(all))
 	rows := newPage[Row](of)
-	for found, err := range lake.Ahead(ctx, len(all), tablesAtOnce, func(ctx context.Context, i int) (*page[Row], error) {
-		select {
-		case a.tables <- struct{}{}:
-			defer func() { <-a.tables }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	for found, err := range eachOf(ctx, a, all, func(ctx context.Context, o *opened) (*page[Row], error) {
 		found := newPage[Row](of)
-		return found, add(ctx, &all[i], found)
+		return found, add(ctx, o, found)
 	}) {
 		if err != nil {
 			return out, err
