@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/sparktest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
@@ -22,7 +23,8 @@ import (
 
 const sparkVariable = "OBSERVATORY_TEST_SPARK" // SPARK_HOME, found outside the namespaces
 
-// sparkHome returns the folder of the Spark of the local cloud.
+// sparkHome returns the folder of the Spark of the local cloud. Its JVMs load their classes from an
+// archive.
 func sparkHome(t *testing.T) string {
 	t.Helper()
 	if home := os.Getenv(sparkVariable); home != "" {
@@ -30,6 +32,9 @@ func sparkHome(t *testing.T) string {
 	}
 	tree, err := applications.Fetch(context.Background(), func(part, message string, _ time.Duration) { t.Log(part, message) })
 	require.NoError(t, err)
+	java := t.TempDir()
+	require.NoError(t, sparktest.WriteJavaHome(t.Context(), tree, java))
+	t.Setenv("JAVA_HOME", java)
 	home := filepath.Join(tree, "spark")
 	t.Setenv(sparkVariable, home)
 	return home

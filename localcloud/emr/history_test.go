@@ -121,6 +121,9 @@ func (c *cloud) testHistory(t *testing.T, id string) {
 		"--conf", "spark.eventLog.rolling.enabled=true", "/tmp/step.py")
 	const begun = "for i in $(seq 6000); do test -e /tmp/begun && exit; sleep 0.1; done; exit 1" // ten minutes
 	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", begun}}))
+	const archived = `test "$(grep -l node-spark-.*jsa /proc/[0-9]*/maps | wc -l)" -ge 2`
+	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", archived}}),
+		"the driver and the history server load Spark's classes from their archive")
 	c.CollectEventLogs(t.Context())
 	out, err := c.api.DescribeStep(t.Context(), &awsemr.DescribeStepInput{ClusterId: &id, StepId: &step})
 	require.NoError(t, err)

@@ -65,6 +65,7 @@ func (s *Service) launch(ctx context.Context, id string) error {
 	if err := forEachNode(nodes, func(n *node) error { return s.configure(ctx, n) }); err != nil {
 		return err
 	}
+	s.archiveClasses(ctx, nodes[0])
 	if err := s.startDaemons(ctx, nodes); err != nil {
 		return err
 	}
@@ -181,9 +182,6 @@ const (
 	nodeMemoryMB = 2048
 	nodeVCores   = 4
 )
-
-// hostJava is where a node sees the host's JAVA_HOME.
-const hostJava = "/.host/java"
 
 // boot boots a node's machine. hosts are the cluster's names by address.
 func (s *Service) boot(ctx context.Context, id string, n *node, hosts map[string][]string) error {

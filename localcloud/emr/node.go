@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -34,7 +33,7 @@ func (s *Service) writeImage(n *node) error {
 	if err := applications.WriteCLI(root); err != nil {
 		return fmt.Errorf("install the AWS CLI on %s: %w", n.Host, err)
 	}
-	if err := writeJava(root, s.JavaHome); err != nil {
+	if err := s.writeJava(root); err != nil {
 		return fmt.Errorf("install Java on %s: %w", n.Host, err)
 	}
 	for link, target := range map[string]string{
@@ -56,36 +55,6 @@ func (s *Service) writeImage(n *node) error {
 		}
 	}
 	return n.writeProvisioning("PENDING")
-}
-
-// writeJava writes EMR's JAVA_HOME: that of the host, which the node sees at hostJava,
-// but for the command java, which compiles with C1 alone. EMR's uses C2, too. Most jobs of
-// the local cloud end before the code that C2 compiles pays off: on two busy cores,
-// orders.py with 400,000 rows took 92 instead of 151 s of CPU time. A job's own options
-// follow and take precedence.
-func writeJava(root, onHost string) error {
-	// /usr/lib/jvm links to the host's; a node has one of its own with EMR's name.
-	home := filepath.Join(root, hadoop.JavaHome)
-	if err := errors.Join(os.RemoveAll(filepath.Dir(home)), os.MkdirAll(filepath.Join(home, "bin"), 0o755)); err != nil {
-		return err
-	}
-	for _, folder := range []string{"", "bin"} {
-		entries, err := os.ReadDir(filepath.Join(onHost, folder))
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			name := filepath.Join(folder, e.Name())
-			if name == "bin" || name == "bin/java" {
-				continue
-			}
-			if err := os.Symlink(filepath.Join(hostJava, name), filepath.Join(home, name)); err != nil {
-				return err
-			}
-		}
-	}
-	script := "#!/bin/sh\nexec " + hostJava + "/bin/java " + hadoop.C1Only + " \"$@\"\n"
-	return os.WriteFile(filepath.Join(home, "bin/java"), []byte(script), 0o755)
 }
 
 // infoFiles returns the content of the JSON files in platform.EMRInfoDir by name.

@@ -29,7 +29,7 @@ func layers() []layer {
 		"internal/engine", "internal/local", "internal/plaintext", "internal/poll", "internal/processes", "internal/progress",
 		"internal/rehearsal", "internal/bench", "internal/stepcause", "internal/steplog",
 	}, program...)
-	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
+	support := append([]string{"internal/browser", "internal/recorder", "internal/sparktest", "internal/trial", "tests"}, everything...)
 	return []layer{
 		{folder: "platform", strict: true, pure: true},
 		{folder: "rules", pure: true},
@@ -68,6 +68,7 @@ func layers() []layer {
 			"internal/basicauth", "internal/poll", "internal/statefile", "internal/stepcause", "phases", "profiler/serve", "report", "rules",
 			"schedule", "verdict", "platform",
 		}},
+		{folder: "internal/sparktest", strict: true, pure: true, imports: []string{"toolchain"}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "internal/stepcause", "internal/steplog", "status", "platform"}},

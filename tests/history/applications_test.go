@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/emr-observatory/emr-observatory/internal/sparktest"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
@@ -111,6 +112,9 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// java is the JAVA_HOME of the run.
+func (r *run) java() string { return filepath.Join(r.dir, "java") }
+
 // prepare makes a SPARK_HOME of its own: executors of a local cluster write there.
 func (r *run) prepare() error {
 	for _, folder := range []string{"events", "home", "conf"} {
@@ -122,6 +126,9 @@ func (r *run) prepare() error {
 		if err := os.Symlink(filepath.Join(r.tree, "spark", folder), filepath.Join(r.dir, "home", folder)); err != nil {
 			return err
 		}
+	}
+	if err := sparktest.WriteJavaHome(context.Background(), r.tree, r.java()); err != nil {
+		return err
 	}
 	return os.WriteFile(filepath.Join(r.dir, "job.py"), jobScript, 0o644)
 }
@@ -140,7 +147,7 @@ func (r *run) submit(a application) error {
 	cmd := exec.Command(filepath.Join(r.dir, "home/bin/spark-submit"), append(line, filepath.Join(r.dir, "job.py"), a.mode, work)...)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "SPARK_HOME="+filepath.Join(r.dir, "home"), "SPARK_CONF_DIR="+filepath.Join(r.dir, "conf"),
-		"SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+work, "PYSPARK_PYTHON=python3", shortLived)
+		"SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+work, "PYSPARK_PYTHON=python3", "JAVA_HOME="+r.java(), shortLived)
 	out, err := cmd.CombinedOutput()
 	if err != nil && !a.killed {
 		lines := strings.Split(string(bytes.TrimSpace(out)), "\n")

@@ -58,16 +58,12 @@ func (r *run) serve(events string, conf ...string) (*server, error) {
 		args = append(args, "-D"+c)
 	}
 	args = append(args, "-cp", filepath.Join(r.dir, "conf")+":"+filepath.Join(r.tree, "spark/jars/*"), daemon.Class)
-	java, err := exec.LookPath("java")
-	if err != nil {
-		return nil, err
-	}
 	log, err := os.CreateTemp(r.dir, "server-*.log")
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(java, args...)
+	cmd := exec.Command(filepath.Join(r.java(), "bin", "java"), args...)
 	cmd.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

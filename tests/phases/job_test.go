@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/examples/jobs"
+	"github.com/emr-observatory/emr-observatory/internal/sparktest"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
@@ -43,14 +44,11 @@ var theCluster = sync.OnceValues(func() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	java, err := exec.LookPath("javac") // the JDK's, whose java the jobs use
-	if err != nil {
+	c := &cluster{dir: os.Getenv(insideVariable), tree: tree}
+	c.java = c.path("java")
+	if err := sparktest.WriteJavaHome(ctx, tree, c.java); err != nil {
 		return nil, err
 	}
-	if java, err = filepath.EvalSymlinks(java); err != nil {
-		return nil, err
-	}
-	c := &cluster{dir: os.Getenv(insideVariable), tree: tree, java: filepath.Dir(filepath.Dir(java))}
 	c.received.first, c.received.logs, c.received.shapes = map[string]sentSpan{}, map[string]int{}, map[string]map[string]shape{}
 	if c.store, err = startStore(ctx, c.dir); err != nil {
 		return nil, err

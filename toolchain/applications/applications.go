@@ -1,12 +1,14 @@
 // Package applications fetches what EMR installs on a node (Spark, Hadoop and
 // the AWS CLI) into one read-only tree in a cache, from the public package
-// registries with their own clients (pip, mvn). It configures and starts nothing.
+// registries with their own clients (pip, mvn), and says how JVMs load their classes from archives.
+// It configures and starts nothing.
 //
 // The tree:
 //
 //	spark/     SPARK_HOME: bin, jars, python, conf -> /etc/spark/conf
 //	hadoop/    lib (daemons), shuffle (Spark's shuffle service for NodeManagers)
 //	aws/       the AWS CLI's Python packages
+//	archives/  of classes of the jars, which those who start JVMs add (Archive)
 package applications
 
 import (
