@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"path"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -36,10 +38,14 @@ func New(ctx context.Context, config aws.Config, bucket string) *Bucket {
 }
 
 // Client returns a client of S3. A custom endpoint has no host name per bucket, so
-// requests to one name the bucket in their path.
+// requests to one name the bucket in their path. Idle connections are kept up to the transport's total,
+// 100: the SDK's own limit is ten a host, beyond which requests that run at a time dial again.
 func Client(config aws.Config) *s3.Client {
 	return s3.NewFromConfig(config, func(o *s3.Options) {
 		o.UsePathStyle = o.UsePathStyle || o.BaseEndpoint != nil
+		if buildable, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
+			o.HTTPClient = buildable.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = t.MaxIdleConns })
+		}
 	})
 }
 
