@@ -32,10 +32,10 @@ func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[
 func readsCopy(selected, all int) bool { return selected > prefetch && selected >= all/16 }
 
 // findRows is find, with one compacted object in the place of those of a day if that has the same rows in the same
-// order. It may also have rows that the filter does not select.
-func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
+// order. With some, a compacted object may also have rows that the filter does not select; without, it has none.
+func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter, some bool) iter.Seq2[string, error] {
 	d, _ := tables.Find(table)
-	if f.ApplicationID != "" || f.AttemptID != nil || f.ClusterID != "" && d.Scope == tables.OfCluster {
+	if f.ApplicationID != "" || f.AttemptID != nil || f.ClusterID != "" && d.Scope == tables.OfCluster || !some && !f.selectsAll() {
 		return l.find(ctx, table, f)
 	}
 	return func(yield func(string, error) bool) {
@@ -51,7 +51,16 @@ func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter) iter.S
 	}
 }
 
-// fromDays yields the keys of a table's objects from listings of its days, or the compacted objects of marked days.
+// isMarked reports whether a day's compacted object is current.
+func (l *Lake) isMarked(ctx context.Context, day tableDay) (bool, error) {
+	for _, err := range l.store.List(ctx, l.prefix+day.mark()) {
+		return err == nil, err // the error names the request
+	}
+	return false, nil
+}
+
+// fromDays yields the keys of a table's objects from listings of its days. For a marked day it may be that of the
+// compacted object.
 func (l *Lake) fromDays(ctx context.Context, table tables.Name, f Filter, marked map[tableDay]bool) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		folders, err := l.store.Folders(ctx, l.prefix+string(table)+"/")
@@ -66,9 +75,9 @@ func (l *Lake) fromDays(ctx context.Context, table tables.Name, f Filter, marked
 			}
 		}
 		keysOf := func(ctx context.Context, i int) (keys []string, err error) {
-			copied := []string{l.prefix + days[i].compacted()}
+			compacted := []string{l.prefix + days[i].compacted()}
 			if marked[days[i]] && f.selectsAll() {
-				return copied, nil
+				return compacted, nil
 			}
 			all := 0
 			for key, err := range l.store.List(ctx, l.prefix+string(days[i])+"/") {
@@ -80,7 +89,10 @@ func (l *Lake) fromDays(ctx context.Context, table tables.Name, f Filter, marked
 				}
 			}
 			if marked[days[i]] && readsCopy(len(keys), all) {
-				return copied, nil
+				still, err := l.isMarked(ctx, days[i]) // after the listing: an application may have been added before it
+				if still || err != nil {
+					return compacted, err
+				}
 			}
 			return keys, nil
 		}

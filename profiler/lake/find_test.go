@@ -117,7 +117,7 @@ func listed(t *testing.T, store Store) (all []tables.Application, waited time.Du
 		began := time.Now()
 		far, err := Open(t.Context(), distant{store}, "")
 		require.NoError(t, err)
-		applications := far.findRows(t.Context(), tables.Table((*tables.Application)(nil)), Filter{})
+		applications := far.findRows(t.Context(), tables.Table((*tables.Application)(nil)), Filter{}, false)
 		for _, err := range fetchAhead(t.Context(), far.store, applications) {
 			require.NoError(t, err)
 		}

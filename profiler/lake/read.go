@@ -103,10 +103,15 @@ func ReadPart[T any, P interface {
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter, s Selection) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
-	if len(s.Columns) > 0 {
+	// Column by column, rows of other clusters are skipped cheaply.
+	some := len(s.Columns) > 0 && f.Account+f.Region+f.ClusterID != ""
+	if some {
 		s.Columns = union(s.Columns, "account", "region", "cluster_id") // what MatchesCluster compares
 	}
-	rows := rowsOf(ctx, l.store, name, l.findRows(ctx, name, f), readerOf[T](s))
+	rows := rowsOf(ctx, l.store, name, l.findRows(ctx, name, f, some), readerOf[T](s))
+	if !some {
+		return rows
+	}
 	return func(yield func(T, error) bool) {
 		for row, err := range rows {
 			if (err != nil || f.MatchesCluster(tables.ClusterOf(P(&row)))) && !yield(row, err) {
@@ -169,7 +174,8 @@ func ReadHeld[T any, P interface {
 
 // Selection is a part of a table.
 type Selection struct {
-	// Columns are the only ones to be read; others are then zero. If it is empty, all are.
+	// Columns are the only ones to be read; others are then zero, but those by which a filter selects. If it is empty,
+	// all are read.
 	Columns []string
 	// Texts, if not nil, keeps the rows that have one of these texts in the column Where, which
 	// must be one of Columns.

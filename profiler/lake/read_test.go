@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -167,6 +168,14 @@ func TestRowsOfAClusterAmongOthers(t *testing.T) {
 	rows, gets := read(lake.Filter{ClusterID: "j-MANY", From: last}, part)
 	require.Equal(t, before["j-MANY"][:perDay["j-MANY"]], rows)
 	require.Equal(t, int64(1), gets)
+	id := attempt
+	id.ClusterID, id.ApplicationID = "j-MANY", "application_0_9999"
+	b, err := l.Begin(id, start)
+	require.NoError(t, err)
+	commit(t, b, true, "v1", &tables.Application{Attempt: id})
+	rows, gets = read(lake.Filter{ClusterID: "j-MANY"}, part)
+	require.Equal(t, append(slices.Clone(before["j-MANY"]), "application_0_9999 0"), rows, "a day that has changed")
+	require.Equal(t, int64(days-1+perDay["j-MANY"]+1), gets)
 	rows, gets = read(lake.Filter{ClusterID: "j-MANY", AttemptID: new("2")}, part)
 	require.Empty(t, rows)
 	require.Zero(t, gets)

@@ -3,7 +3,6 @@ package tools
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,11 +41,13 @@ func (a answers) failures(ctx context.Context, p *progress, in *FailuresIn) (Ans
 		return out, err
 	}
 	groups := map[string]*Failure{}
-	p.begin("read the failures of " + counted(len(all), "application"))
+	if len(all) > 0 {
+		p.begin("read the failures of " + nameOrCount(all))
+	}
 	i := 0
 	for found, err := range eachOf(ctx, a, all, failuresOf) {
 		if err != nil {
-			return out, fmt.Errorf("read application %s: %w", all[i].ApplicationID, err)
+			return out, err
 		}
 		for _, one := range found {
 			one.addTo(groups, &all[i])
@@ -95,17 +96,17 @@ func (a answers) failedOf(ctx context.Context, p *progress, in *FailuresIn, out 
 	return open(ctx, a, p, s, out)
 }
 
-// failure is one case.
+// failure is one of an application, a stage, an SQL execution or an executor.
 type failure struct {
-	of, text string
-	stage    *int64 // of a stage
-	host     string // of an executor
+	kind, text string
+	stage      *int64 // of a stage
+	host       string // of an executor
 }
 
 // failuresOf reads what failed in an application.
 func failuresOf(ctx context.Context, o *opened) (all []failure, err error) {
 	if failed(&o.Application) {
-		all = append(all, failure{of: "application", text: cmp.Or(causeOf(*o), "unknown")})
+		all = append(all, failure{kind: "application", text: cmp.Or(causeOf(*o), "unknown")})
 	}
 	stages, err := read[tables.StageRow](ctx, o.held, "stage_id", "failure_reason")
 	if err != nil {
@@ -113,7 +114,7 @@ func failuresOf(ctx context.Context, o *opened) (all []failure, err error) {
 	}
 	for _, row := range stages {
 		if row.FailureReason != nil {
-			all = append(all, failure{of: "stage", text: *row.FailureReason, stage: &row.StageID})
+			all = append(all, failure{kind: "stage", text: *row.FailureReason, stage: new(row.StageID)})
 		}
 	}
 	executions, err := read[tables.SQL](ctx, o.held, "error_message")
@@ -122,7 +123,7 @@ func failuresOf(ctx context.Context, o *opened) (all []failure, err error) {
 	}
 	for _, row := range executions {
 		if row.ErrorMessage != nil {
-			all = append(all, failure{of: "sql", text: *row.ErrorMessage})
+			all = append(all, failure{kind: "sql", text: *row.ErrorMessage})
 		}
 	}
 	executors, err := read[tables.Executor](ctx, o.held, "host_port", "remove_reason", "remove_class")
@@ -132,14 +133,14 @@ func failuresOf(ctx context.Context, o *opened) (all []failure, err error) {
 	for _, row := range executors {
 		if tables.IsLoss(known(row.RemoveClass)) {
 			all = append(all, failure{
-				of: "executor", text: "executor " + *row.RemoveClass + ": " + known(row.RemoveReason), host: name(row.Host()),
+				kind: "executor", text: "executor " + *row.RemoveClass + ": " + known(row.RemoveReason), host: name(row.Host()),
 			})
 		}
 	}
 	return all, nil
 }
 
-// addTo adds a case to those of its cause. Those of an application come one after the other.
+// addTo adds a failure to those of its cause. Those of an application come one after the other.
 func (f failure) addTo(groups map[string]*Failure, o *opened) {
 	cause := classOf(f.text)
 	of := groups[cause]
@@ -152,7 +153,7 @@ func (f failure) addTo(groups map[string]*Failure, o *opened) {
 		of.last, of.Applications = o.key, of.Applications+1
 		of.IDs = addNew(of.IDs, o.ApplicationID, mostNamed)
 	}
-	of.Of = addNew(of.Of, f.of, mostListed)
+	of.Of = addNew(of.Of, f.kind, mostListed)
 	if f.stage != nil {
 		of.Stages = addNew(of.Stages, *f.stage, mostListed)
 	}

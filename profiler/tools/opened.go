@@ -81,7 +81,8 @@ func openSelected[Row any](ctx context.Context, a answers, p *progress, in Which
 // tens of MiB.
 const tablesAtOnce = 4
 
-// eachOf yields, in order, what read reads of applications' tables. It is called for several at a time.
+// eachOf yields, in order, what read reads of applications' tables. read is called concurrently. An error
+// names the application.
 func eachOf[T any](ctx context.Context, a answers, all []opened, read func(ctx context.Context, o *opened) (T, error)) iter.Seq2[T, error] {
 	return lake.Ahead(ctx, len(all), tablesAtOnce, func(ctx context.Context, i int) (of T, err error) {
 		select {
@@ -90,12 +91,15 @@ func eachOf[T any](ctx context.Context, a answers, all []opened, read func(ctx c
 		case <-ctx.Done():
 			return of, ctx.Err()
 		}
-		return read(ctx, &all[i])
+		if of, err = read(ctx, &all[i]); err != nil {
+			err = fmt.Errorf("read application %s: %w", all[i].ApplicationID, err)
+		}
+		return of, err
 	})
 }
 
-// ofEach answers with the rows that add finds in each application that a call selects. It is called
-// for several at a time.
+// ofEach answers with the rows that add finds in each application that a call selects. add is called
+// concurrently.
 func ofEach[Row any](
 	ctx context.Context, a answers, p *progress, in Which, of *Page, what string,
 	add func(ctx context.Context, o *opened, rows *page[Row]) error,

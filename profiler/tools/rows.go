@@ -97,7 +97,7 @@ func (in inLake) Held(ctx context.Context, id tables.Attempt) (*lake.Held, error
 }
 
 // AtOnce is such that requests to S3, which each take tens of milliseconds, do not add up.
-func (inLake) AtOnce() int { return 16 }
+func (inLake) AtOnce() int { return 32 }
 
 // read returns rows of a table of an attempt, with these columns.
 func read[T any, P interface {
