@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -189,24 +190,43 @@ print(*duckdb.sql(f"select region, account, cluster_id from read_parquet('{folde
 	return fmt.Sprintf("arn:aws:elasticmapreduce:%s:%s:cluster/%s", region, account, cluster)
 }
 
-// ask calls the tools about an application, and returns all that they answer and print.
+// firstSign is the time within which the tools answer the first call or report progress.
+const firstSign = 10 * time.Second
+
+// ask calls the tools about an application, and returns all that they answer and print. Whoever waits
+// for the first answer, for which a cluster's history may have to be read, is told what happens.
 func (h history) ask(t *testing.T, args []string, application string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), h.cloud.program, append([]string{"profile", "tools"}, args...)...)
 	cmd.Env = h.cloud.environment(t)
 	var said strings.Builder
 	cmd.Stderr = &said
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	var reported atomic.Pointer[time.Time] // first
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) {
+			reported.CompareAndSwap(nil, new(time.Now()))
+		},
+	}).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	require.NoErrorf(t, err, "%s", &said)
+	began := time.Now()
 	var answers strings.Builder
-	for _, call := range []mcp.CallToolParams{
+	for i, call := range []mcp.CallToolParams{
 		{Name: "getappid", Arguments: map[string]any{}},
 		{Name: "getsloweststages", Arguments: map[string]any{"id": application}},
 		{Name: "findings", Arguments: map[string]any{"id": application}},
 	} {
+		call.SetProgressToken(call.Name)
 		result, err := session.CallTool(t.Context(), &call)
 		require.NoErrorf(t, err, "%s", &said)
+		if i == 0 {
+			took := time.Since(began)
+			sign := took
+			if at := reported.Load(); at != nil {
+				sign = at.Sub(began)
+			}
+			t.Logf("%v: the first answer after %s, the first sign after %s", args, took, sign)
+			require.LessOrEqual(t, sign, testenv.Limit(firstSign).Scaled(), "%v", args)
+		}
 		text, err := json.Marshal(result)
 		require.NoError(t, err)
 		require.Falsef(t, result.IsError, "%s", text)
