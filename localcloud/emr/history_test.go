@@ -24,6 +24,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
+	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
@@ -121,9 +122,14 @@ func (c *cloud) testHistory(t *testing.T, id string) {
 		"--conf", "spark.eventLog.rolling.enabled=true", "/tmp/step.py")
 	const begun = "for i in $(seq 6000); do test -e /tmp/begun && exit; sleep 0.1; done; exit 1" // ten minutes
 	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", begun}}))
-	const archived = `test "$(grep -l node-spark-.*jsa /proc/[0-9]*/maps | wc -l)" -ge 2`
-	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", archived}}),
-		"the driver and the history server load Spark's classes from their archive")
+	core, ok := c.Region.Machine(*c.instances(id)["r6g.2xlarge"].Ec2InstanceId)
+	require.True(t, ok)
+	for class, m := range map[string]*region.Machine{
+		"HistoryServer": master, "SparkSubmit": master, "ExecutorLauncher": core, "YarnCoarseGrainedExecutorBackend": core,
+	} {
+		mapped := "grep -q node-spark-.*jsa /proc/$(pgrep -f '^[^ ]*/bin/java .*" + class + "')/maps"
+		require.NoError(t, m.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", mapped}}), "%s loads classes from the archive", class)
+	}
 	c.CollectEventLogs(t.Context())
 	out, err := c.api.DescribeStep(t.Context(), &awsemr.DescribeStepInput{ClusterId: &id, StepId: &step})
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
@@ -27,9 +28,9 @@ const nodeArchive = "node-" + applications.SparkArchive
 // pays off. On two busy cores, orders.py with 400,000 rows took 92 instead of 151 s of CPU time.
 // And it loads Spark's classes from an archive.
 func (s *Service) writeJava(root string) error {
-	archive, err := applications.ArchiveName(s.JavaHome, nodeArchive)
+	archive, err := applications.ArchiveName(s.Applications, s.JavaHome, nodeArchive)
 	if err != nil {
-		return err
+		s.Log.Warn(withoutArchive, "error", err)
 	}
 	// /usr/lib/jvm links to the host's; a node has one of its own with EMR's name.
 	home := filepath.Join(root, hadoop.JavaHome)
@@ -37,14 +38,28 @@ func (s *Service) writeJava(root string) error {
 		return err
 	}
 	return applications.Java{
-		Home: hostJava, OnHost: s.JavaHome, Options: hadoop.C1Only, Spark: platform.EMRSparkHome, Archive: path.Join(applications.Mount, archive),
+		Home: hostJava, OnHost: s.JavaHome, Options: []string{hadoop.C1Only},
+		Spark: platform.EMRSparkHome, Archive: path.Join(applications.Mount, archive),
 	}.Write(home)
 }
 
-// archiveClasses makes the archive of Spark's classes on a node, unless there is one: some 20 s on
-// the first node of all. Without one, which is logged, JVMs start as they do on EMR.
+const (
+	withoutArchive = "Spark starts without an archive of its classes, as on EMR"
+	// archiveTimeout bounds the making of the archive, some 20 s of CPU time.
+	archiveTimeout = 3 * time.Minute
+)
+
+// archiveClasses makes the archive of Spark's classes on a node, unless there is one or this process
+// has tried before. Without one, which is logged, JVMs start as they do on EMR.
 func (s *Service) archiveClasses(ctx context.Context, n *node) {
+	s.archived.Do(func() { s.makeArchive(ctx, n) })
+}
+
+func (s *Service) makeArchive(ctx context.Context, n *node) {
+	ctx, cancel := context.WithTimeout(ctx, archiveTimeout)
+	defer cancel()
 	_, err := applications.Archive(ctx, s.Applications, s.JavaHome, nodeArchive, func(ctx context.Context, file string) error {
+		s.Log.Info("making the archive of Spark's classes", "node", n.Host)
 		const work = "/mnt/tmp/archive"
 		if err := n.write(work+"/job.py", string(applications.ArchivedJob), 0o644); err != nil {
 			return err
@@ -57,7 +72,7 @@ func (s *Service) archiveClasses(ctx context.Context, n *node) {
 		return copyFile(filepath.Join(n.machine.Root, work, "classes"), file)
 	})
 	if err != nil {
-		s.Log.Warn("Spark starts without an archive of classes", "node", n.Host, "error", err)
+		s.Log.Warn(withoutArchive, "node", n.Host, "error", err)
 	}
 }
 

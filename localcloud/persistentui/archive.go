@@ -12,10 +12,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
+// archiveTimeout bounds the making of the archive, some 10 s of CPU time.
+const archiveTimeout = 2 * time.Minute
+
 // archiveOption returns the option with which the JVM of a history server loads its classes from an
 // archive: of the 4.5 s of CPU time until it lists applications, that saves 1.8 s. The first server
 // makes it. Without one, which is logged, servers start as they do on EMR.
 func (s *Service) archiveOption(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, archiveTimeout)
+	defer cancel()
 	archive, err := applications.Archive(ctx, s.Applications, s.JavaHome, "history-server", s.archiveClasses)
 	if err != nil {
 		s.Log.Warn("history servers start without an archive of classes", "error", err)

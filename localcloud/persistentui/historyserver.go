@@ -43,6 +43,7 @@ const (
 // startHistoryServer starts a server on a cluster's event logs and returns it once it lists
 // all their applications.
 func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*historyServer, error) {
+	option := s.archiveOption(ctx)
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	if err := s.Expire(); err != nil {
@@ -56,7 +57,7 @@ func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*hi
 	if err != nil {
 		return nil, err
 	}
-	server, port, err := s.launch(logs, output, s.archiveOption(ctx))
+	server, port, err := s.launch(logs, output, option)
 	if err != nil {
 		return nil, errors.Join(err, output.Close())
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -65,6 +66,9 @@ var theRun = sync.OnceValues(func() (*run, error) {
 		return nil, err
 	}
 	r := &run{tree: tree, dir: scratch, events: filepath.Join(scratch, "events")}
+	if err := errors.Join(os.RemoveAll(r.java()), sparktest.WriteJavaHome(context.Background(), tree, r.java())); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(r.events); err == nil {
 		return r, nil // kept from another run
 	}
@@ -126,9 +130,6 @@ func (r *run) prepare() error {
 		if err := os.Symlink(filepath.Join(r.tree, "spark", folder), filepath.Join(r.dir, "home", folder)); err != nil {
 			return err
 		}
-	}
-	if err := sparktest.WriteJavaHome(context.Background(), r.tree, r.java()); err != nil {
-		return err
 	}
 	return os.WriteFile(filepath.Join(r.dir, "job.py"), jobScript, 0o644)
 }

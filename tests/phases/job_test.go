@@ -46,7 +46,7 @@ var theCluster = sync.OnceValues(func() (*cluster, error) {
 	}
 	c := &cluster{dir: os.Getenv(insideVariable), tree: tree}
 	c.java = c.path("java")
-	if err := sparktest.WriteJavaHome(ctx, tree, c.java); err != nil {
+	if err := sparktest.WriteJavaHome(ctx, tree, c.java, strings.Split(c.classes(), ":")...); err != nil {
 		return nil, err
 	}
 	c.received.first, c.received.logs, c.received.shapes = map[string]sentSpan{}, map[string]int{}, map[string]map[string]shape{}

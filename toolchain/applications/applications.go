@@ -1,7 +1,7 @@
 // Package applications fetches what EMR installs on a node (Spark, Hadoop and
-// the AWS CLI) into one read-only tree in a cache, from the public package
-// registries with their own clients (pip, mvn), and says how JVMs load their classes from archives.
-// It configures and starts nothing.
+// the AWS CLI) into one tree in a cache, from the public package registries with
+// their own clients (pip, mvn), and writes JAVA_HOMEs whose JVMs load Spark's classes
+// from an archive. It configures and starts nothing.
 //
 // The tree:
 //
