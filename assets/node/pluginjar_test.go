@@ -115,6 +115,22 @@ public String get(String k, String d) { return id == null ? d : id; }`,
 		"accepted application_1_0002 true\n", string(out))
 }
 
+// endsMain looks for a class with an Instrumentation that says what the JVM's says while it ends.
+const endsMain = `public static void main(String[] a) {
+  Class<?> type = java.lang.instrument.Instrumentation.class;
+  Object ended = java.lang.reflect.Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (p, m, args) -> null);
+  System.out.println(new LoadedClasses((java.lang.instrument.Instrumentation) ended).find("a.B"));
+}`
+
+// A JVM may end while the launcher looks for classes, which is no failure.
+func TestClassesOfAJVMThatEnds(t *testing.T) {
+	jar := lockedFile(t, platform.ArtifactLauncher)
+	classes := compileJavaAgainst(t, ":"+jar, map[string]string{"observatory.launcher.Ends": endsMain})
+	out, err := exec.Command("java", "-cp", classes+":"+jar, "observatory.launcher.Ends").CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "null\n", string(out))
+}
+
 // A library in the jar would be one that jobs did not choose.
 func TestPluginJarHasItsOwnClassesAlone(t *testing.T) {
 	jar, err := zip.OpenReader(lockedFile(t, platform.ArtifactPlugin))

@@ -12,7 +12,11 @@ final class LoadedClasses {
 
   /** Returns the class of that name, or null if it has not been loaded. */
   Class<?> find(String name) {
-    for (Class<?> c : instrumentation.getAllLoadedClasses()) {
+    Class<?>[] loaded = instrumentation.getAllLoadedClasses();
+    if (loaded == null) { // JVMTI does not answer once the JVM ends
+      return null;
+    }
+    for (Class<?> c : loaded) {
       if (c.getName().equals(name)) {
         return c;
       }
