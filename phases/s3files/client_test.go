@@ -20,7 +20,7 @@ import (
 // Requests that run at the same time, again and again, do not dial again: a TLS handshake with S3 takes
 // longer than a small object.
 func TestConnectionsAreKept(t *testing.T) {
-	const atOnce, rounds = 40, 3
+	const atOnce, rounds, ofSDK = 40, 5, 10 // ofSDK: idle connections that the SDK's own client keeps
 	var dialled atomic.Int64
 	var arrived sync.WaitGroup
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -48,5 +48,6 @@ func TestConnectionsAreKept(t *testing.T) {
 		}
 		done.Wait()
 	}
-	require.LessOrEqual(t, dialled.Load(), int64(atOnce+atOnce/4), "a request may find no idle connection yet")
+	// A connection may not be idle again yet when the next round begins.
+	require.Less(t, dialled.Load(), int64(atOnce+(rounds-1)*(atOnce-ofSDK)/2))
 }
