@@ -56,17 +56,24 @@ func all() []application {
 // run is what all tests share: the logs of the applications, once they have ended.
 type run struct {
 	tree   string // Spark
+	java   string // JAVA_HOME
 	dir    string
 	events string // folder of event logs
 }
 
-var theRun = sync.OnceValues(func() (*run, error) {
+// newRun returns a run in scratch, of no application yet.
+func newRun() (*run, error) {
 	tree, err := applications.Fetch(context.Background(), nil)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{tree: tree, dir: scratch, events: filepath.Join(scratch, "events")}
-	if err := errors.Join(os.RemoveAll(r.java()), sparktest.WriteJavaHome(context.Background(), tree, r.java())); err != nil {
+	r := &run{tree: tree, java: filepath.Join(scratch, "java"), dir: scratch, events: filepath.Join(scratch, "events")}
+	return r, errors.Join(os.RemoveAll(r.java), sparktest.WriteJavaHome(context.Background(), tree, r.java))
+}
+
+var theRun = sync.OnceValues(func() (*run, error) {
+	r, err := newRun()
+	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(r.events); err == nil {
@@ -116,9 +123,6 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// java is the JAVA_HOME of the run.
-func (r *run) java() string { return filepath.Join(r.dir, "java") }
-
 // prepare makes a SPARK_HOME of its own: executors of a local cluster write there.
 func (r *run) prepare() error {
 	for _, folder := range []string{"events", "home", "conf"} {
@@ -148,7 +152,7 @@ func (r *run) submit(a application) error {
 	cmd := exec.Command(filepath.Join(r.dir, "home/bin/spark-submit"), append(line, filepath.Join(r.dir, "job.py"), a.mode, work)...)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "SPARK_HOME="+filepath.Join(r.dir, "home"), "SPARK_CONF_DIR="+filepath.Join(r.dir, "conf"),
-		"SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+work, "PYSPARK_PYTHON=python3", "JAVA_HOME="+r.java(), shortLived)
+		"SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+work, "PYSPARK_PYTHON=python3", "JAVA_HOME="+r.java, shortLived)
 	out, err := cmd.CombinedOutput()
 	if err != nil && !a.killed {
 		lines := strings.Split(string(bytes.TrimSpace(out)), "\n")

@@ -26,7 +26,7 @@ const running = "history held"
 func TestRunningDriver(t *testing.T) {
 	r, err := theRun()
 	require.NoError(t, err)
-	own := &run{tree: r.tree, dir: t.TempDir()}
+	own := &run{tree: r.tree, java: r.java, dir: t.TempDir()}
 	own.events = filepath.Join(own.dir, "events")
 	require.NoError(t, own.prepare())
 	held := application{mode: "held", master: "local[2]", conf: []string{"spark.ui.enabled=true", "spark.ui.port=0"}}

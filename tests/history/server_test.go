@@ -13,7 +13,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
-	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
 // bound matches the line of the server's log that names its address.
@@ -29,11 +28,11 @@ var givenLogs = os.Getenv("OBSERVATORY_EVENT_LOGS")
 // theServer is what tests share: a server over all logs. It ends with the tests' process.
 var theServer = sync.OnceValues(func() (*server, error) {
 	if givenLogs != "" {
-		tree, err := applications.Fetch(context.Background(), nil)
+		r, err := newRun()
 		if err != nil {
 			return nil, err
 		}
-		return (&run{tree: tree, dir: scratch}).serve(givenLogs)
+		return r.serve(givenLogs)
 	}
 	r, err := theRun()
 	if err != nil {
@@ -63,7 +62,7 @@ func (r *run) serve(events string, conf ...string) (*server, error) {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(filepath.Join(r.java(), "bin", "java"), args...)
+	cmd := exec.Command(filepath.Join(r.java, "bin", "java"), args...)
 	cmd.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
