@@ -9,7 +9,6 @@ import (
 	"iter"
 	"path"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,17 +118,6 @@ func ReadPart[T any, P interface {
 			}
 		}
 	}
-}
-
-// union returns a list with what it lacks of others.
-func union(all []string, others ...string) []string {
-	all = slices.Clone(all)
-	for _, one := range others {
-		if !slices.Contains(all, one) {
-			all = append(all, one)
-		}
-	}
-	return all
 }
 
 // readerOf passes on the selected rows of an object.

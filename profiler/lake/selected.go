@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -212,4 +213,15 @@ func noMore(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// union returns a list with what it lacks of others.
+func union(all []string, others ...string) []string {
+	all = slices.Clone(all)
+	for _, one := range others {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
