@@ -60,9 +60,9 @@ type Service struct {
 	mu      sync.Mutex
 	nodes   map[string][]*node // by cluster id; the primary node first
 	joining sync.Map           // *sync.Mutex by cluster id; see lockJoining
+	idle    sync.Map           // idleState by cluster id
 
-	archived sync.Once // the archive of Spark's classes
-	idle     sync.Map  // idleState by cluster id
+	archived sync.Once // this process has looked for the archive of Spark's classes
 
 	exposing sync.Mutex // while the pages of a list of clusters are exposed, so that the newest list wins
 

@@ -28,19 +28,20 @@ const nodeArchive = "node-" + applications.SparkArchive
 // pays off. On two busy cores, orders.py with 400,000 rows took 92 instead of 151 s of CPU time.
 // And it loads Spark's classes from an archive.
 func (s *Service) writeJava(root string) error {
-	archive, err := applications.ArchiveName(s.Applications, s.JavaHome, nodeArchive)
-	if err != nil {
+	java := applications.Java{
+		Home: hostJava, OnHost: s.JavaHome, Options: []string{hadoop.C1Only}, Spark: platform.EMRSparkHome,
+	}
+	if archive, err := applications.ArchiveName(s.Applications, s.JavaHome, nodeArchive); err != nil {
 		s.Log.Warn(withoutArchive, "error", err)
+	} else {
+		java.Archive = path.Join(applications.Mount, archive)
 	}
 	// /usr/lib/jvm links to the host's; a node has one of its own with EMR's name.
 	home := filepath.Join(root, hadoop.JavaHome)
 	if err := os.RemoveAll(filepath.Dir(home)); err != nil {
 		return err
 	}
-	return applications.Java{
-		Home: hostJava, OnHost: s.JavaHome, Options: []string{hadoop.C1Only},
-		Spark: platform.EMRSparkHome, Archive: path.Join(applications.Mount, archive),
-	}.Write(home)
+	return java.Write(home)
 }
 
 const (

@@ -16,7 +16,7 @@ type Java struct {
 	OnHost  string   // the same, as this process sees it
 	Options []string // of every JVM, before those of the command
 	Spark   string   // SPARK_HOME, as class paths name it
-	Archive string   // of Spark's jars, as the JVMs see it; it may appear later
+	Archive string   // of Spark's jars, as the JVMs see it; it may appear later; "" is none
 	// Behind are entries of class paths that may stand behind Spark's jars, besides folders of
 	// configuration: they have no class of Spark's.
 	Behind []string
