@@ -32,10 +32,11 @@ func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[
 func readsCopy(selected, all int) bool { return selected > prefetch && selected >= all/16 }
 
 // findRows is find, with one compacted object in the place of those of a day if that has the same rows in the same
-// order. With some, a compacted object may also have rows that the filter does not select; without, it has none.
-func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter, some bool) iter.Seq2[string, error] {
+// order. If the caller skips rows of other clusters, a compacted object may have some.
+func (l *Lake) findRows(ctx context.Context, table tables.Name, f Filter, skipsOthers bool) iter.Seq2[string, error] {
 	d, _ := tables.Find(table)
-	if f.ApplicationID != "" || f.AttemptID != nil || f.ClusterID != "" && d.Scope == tables.OfCluster || !some && !f.selectsAll() {
+	ofOne := f.ApplicationID != "" || f.AttemptID != nil || f.ClusterID != "" && d.Scope == tables.OfCluster
+	if ofOne || !skipsOthers && !f.selectsAll() {
 		return l.find(ctx, table, f)
 	}
 	return func(yield func(string, error) bool) {

@@ -103,12 +103,12 @@ func ReadPart[T any, P interface {
 }](ctx context.Context, l *Lake, f Filter, s Selection) iter.Seq2[T, error] {
 	name := tables.Table(P(nil))
 	// Column by column, rows of other clusters are skipped cheaply.
-	some := len(s.Columns) > 0 && f.Account+f.Region+f.ClusterID != ""
-	if some {
+	skipsOthers := len(s.Columns) > 0 && f.Account+f.Region+f.ClusterID != ""
+	if skipsOthers {
 		s.Columns = union(s.Columns, "account", "region", "cluster_id") // what MatchesCluster compares
 	}
-	rows := rowsOf(ctx, l.store, name, l.findRows(ctx, name, f, some), readerOf[T](s))
-	if !some {
+	rows := rowsOf(ctx, l.store, name, l.findRows(ctx, name, f, skipsOthers), readerOf[T](s))
+	if !skipsOthers {
 		return rows
 	}
 	return func(yield func(T, error) bool) {
