@@ -41,7 +41,7 @@ func (c *cloud) newKube(uiAddress string) (*kube.Runner, error) {
 			"AWS_CA_BUNDLE":        podAuthority,
 		},
 		Forwards: []machine.Forward{{Port: port, To: serviceAddress(portAppUI)}},
-		Pods:     podsPrefix, Gateway: podsGateway, Log: c.log,
+		Pods:     podsPrefix, Gateway: podsGateway, Node: podsHost, Log: c.log,
 		Control: c.ec2.Control,
 		Claims:  func() (string, error) { return c.ec2.VolumePath(platform.ControlVolumesDir) },
 		Expose:  c.exposeWorkload,

@@ -29,6 +29,7 @@ const (
 	testTimeout = testenv.Arrival
 	// controlAddress is the address of the node, which has the host and node ports.
 	controlAddress = "10.0.3.1"
+	nodeInPods     = regiontest.PodsPrefix + ".2"
 )
 
 // cluster is a runner with a node for its pods.
@@ -45,7 +46,7 @@ func newCluster(t *testing.T) *cluster {
 	r := regiontest.Region(t)
 	control, err := r.Boot(t.Context(), machine.Spec{
 		Name: "i-control", Hostname: "ip-10-0-3-1", Domain: "ec2.internal",
-		Addresses: []string{fmt.Sprintf("%s/%d", controlAddress, regiontest.Prefix), regiontest.PodsPrefix + ".2/24"},
+		Addresses: []string{fmt.Sprintf("%s/%d", controlAddress, regiontest.Prefix), nodeInPods + "/24"},
 		Gateway:   regiontest.Gateway,
 	})
 	require.NoError(t, err)
@@ -62,7 +63,7 @@ func newCluster(t *testing.T) *cluster {
 				Binds: []machine.Bind{{From: "/etc/hostname", To: "/opt/own", ReadOnly: true}},
 			},
 		},
-		Pods: regiontest.PodsPrefix, Gateway: regiontest.PodsGateway,
+		Pods: regiontest.PodsPrefix, Gateway: regiontest.PodsGateway, Node: nodeInPods,
 		Control: func() (*region.Machine, machine.Metadata, error) { return control, machine.Metadata{}, nil },
 		Claims:  func() (string, error) { return c.claims, nil },
 		Expose:  func(workload string, _ int32, address string) { c.exposed[workload] = address },

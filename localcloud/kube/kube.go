@@ -41,6 +41,7 @@ type Runner struct {
 	Forwards []machine.Forward
 	Pods     string // first three octets of the pods' network, "10.42.0"
 	Gateway  string
+	Node     string // the node's address in the pods' network
 	// Control returns the machine that is the node, with the host ports, and its
 	// instance metadata.
 	Control func() (*region.Machine, machine.Metadata, error)

@@ -74,11 +74,34 @@ func (r *Runner) openNodePorts(ctx context.Context, w workload) error {
 		return err
 	}
 	for _, f := range r.nodePorts(w, endpoint) {
+		if f.KeepSource {
+			if err := r.replyThroughNode(ctx, w, f.To); err != nil {
+				return err
+			}
+		}
 		if err := control.Forward(ctx, f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// replyThroughNode has a workload's pod send what it answers at an address back to the node, which
+// forwards connections to it with their clients' addresses.
+func (r *Runner) replyThroughNode(ctx context.Context, w workload, address string) error {
+	pod, runs := r.Region.Machine(podName(w.Name))
+	if !runs {
+		return nil // it has ended since
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("node ports of %s: %w", w.Name, err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return fmt.Errorf("node ports of %s: port %q: %w", w.Name, port, err)
+	}
+	return pod.ReplyThrough(ctx, machine.ReplyThrough{Port: number, Router: r.Node})
 }
 
 // nodePorts returns the forwards from the node to the endpoint of w.
@@ -96,7 +119,10 @@ func (r *Runner) nodePorts(w workload, endpoint string) []machine.Forward {
 			if target == "0" { // Kubernetes' default
 				target = strconv.Itoa(int(p.Port))
 			}
-			out = append(out, machine.Forward{Port: int(p.NodePort), To: net.JoinHostPort(endpoint, target)})
+			out = append(out, machine.Forward{
+				Port: int(p.NodePort), To: net.JoinHostPort(endpoint, target),
+				KeepSource: s.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal && endpoint == r.objects.Addresses[w.Name],
+			})
 		}
 	}
 	return out

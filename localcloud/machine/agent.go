@@ -3,7 +3,6 @@ package machine
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -23,12 +22,6 @@ func NewAgent(s Spec) *Agent {
 	return &Agent{spec: s, units: map[string]*service{}, forwards: map[int]net.Listener{}}
 }
 
-// Forward forwards a TCP port of the machine to another address.
-type Forward struct {
-	Port int
-	To   string // host:port; empty closes the port
-}
-
 // Handler serves the agent's HTTP API; Client is its client.
 func (a *Agent) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -37,6 +30,7 @@ func (a *Agent) Handler() http.Handler {
 	handle(mux, "/units/start", withoutResult(a.startUnit))
 	handle(mux, "/units/stop", withoutResult(a.StopUnit))
 	handle(mux, "/forward", withoutResult(a.forward))
+	handle(mux, "/reply-through", withoutResult(a.replyThrough))
 	return mux
 }
 
@@ -63,32 +57,14 @@ func handle[In, Out any](mux *http.ServeMux, path string, call func(context.Cont
 	})
 }
 
-// forward opens or closes a forwarded port.
-func (a *Agent) forward(_ context.Context, f Forward) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if old := a.forwards[f.Port]; old != nil {
-		old.Close()
-		delete(a.forwards, f.Port)
-	}
-	if f.To == "" {
-		return nil
-	}
-	l, err := net.Listen("tcp", fmt.Sprintf(":%d", f.Port))
-	if err != nil {
-		return fmt.Errorf("forward port %d of %s: %w", f.Port, a.spec.Name, err)
-	}
-	a.forwards[f.Port] = l
-	go Relay(l, func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "tcp", f.To)
-	})
-	return nil
-}
-
 // Relay forwards each connection of l to the one that dial opens, until l is
 // closed.
 func Relay(l net.Listener, dial func(context.Context) (net.Conn, error)) {
+	relayFrom(l, func(ctx context.Context, _ net.Conn) (net.Conn, error) { return dial(ctx) })
+}
+
+// relayFrom is Relay with a dial that is given the client's connection.
+func relayFrom(l net.Listener, dial func(ctx context.Context, client net.Conn) (net.Conn, error)) {
 	for {
 		in, err := l.Accept()
 		if err != nil {
@@ -99,9 +75,9 @@ func Relay(l net.Listener, dial func(context.Context) (net.Conn, error)) {
 }
 
 // relayConn copies both directions between in and the connection that dial opens.
-func relayConn(in net.Conn, dial func(context.Context) (net.Conn, error)) {
+func relayConn(in net.Conn, dial func(ctx context.Context, client net.Conn) (net.Conn, error)) {
 	defer in.Close()
-	out, err := dial(context.Background())
+	out, err := dial(context.Background(), in)
 	if err != nil {
 		return
 	}

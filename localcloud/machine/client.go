@@ -75,6 +75,11 @@ func (c *Client) Forward(ctx context.Context, f Forward) error {
 	return c.call(ctx, "/forward", f, nil)
 }
 
+// ReplyThrough has the machine answer on a TCP port through another machine.
+func (c *Client) ReplyThrough(ctx context.Context, r ReplyThrough) error {
+	return c.call(ctx, "/reply-through", r, nil)
+}
+
 // call posts in as JSON and decodes the response into out, which may be nil.
 func (c *Client) call(ctx context.Context, path string, in, out any) error {
 	if err := c.post(ctx, path, in, out); err != nil {
