@@ -27,6 +27,10 @@ const (
 	ContainerID Label = "yarn.container.id" // of a container's stdout and stderr
 )
 
+// AttributeSender is the resource attribute with the address from which the control node's collector
+// received a signal. The relay behind it tells senders apart by it. Only Tempo keeps it, of a resource.
+const AttributeSender = "observatory.sender"
+
 // Metric returns the label's name in VictoriaMetrics (with
 // -opentelemetry.usePrometheusNaming) and in Pyroscope: dots become
 // underscores, so "spark.app.id" is spark_app_id.

@@ -65,9 +65,9 @@ func stores() WorkloadTable {
 			Ready:      Readiness{Path: "/health"}, OperatorPort: VictoriaMetrics, Page: WebPage{"metrics (VictoriaMetrics)", "/vmui"},
 			Metrics: OwnMetrics{VictoriaMetrics, []string{
 				"vm_rows_inserted_total", "vm_rows_ignored_total", "vm_free_disk_space_bytes",
-				"vm_new_timeseries_created_total", "vm_data_size_bytes",
+				"vm_new_timeseries_created_total", "vm_data_size_bytes", "vm_(hourly|daily)_series_limit_rows_dropped_total",
 			}},
-			Intake: &Intake{Signal: "metrics", Port: VictoriaMetrics, Path: "/opentelemetry/v1/metrics", QueueGiB: 1},
+			Intake: &Intake{Signal: SignalMetrics, Port: VictoriaMetrics, Path: "/opentelemetry/v1/metrics", QueueGiB: 1},
 		},
 		{
 			Name: WorkloadVictoriaLogs, User: userServer, MemoryMiB: 1024, DiskGiB: 50,
@@ -78,7 +78,7 @@ func stores() WorkloadTable {
 			Metrics: OwnMetrics{VictoriaLogs, []string{
 				"vl_rows_ingested_total", "vl_rows_dropped_total", "vl_free_disk_space_bytes", "vl_data_size_bytes",
 			}},
-			Intake: &Intake{Signal: "logs", Port: VictoriaLogs, Path: "/insert/opentelemetry/v1/logs", QueueGiB: 1},
+			Intake: &Intake{Signal: SignalLogs, Port: VictoriaLogs, Path: "/insert/opentelemetry/v1/logs", QueueGiB: 1},
 		},
 		{
 			Name: WorkloadTempo, AWSRole: true, OwnBinary: BinaryControl, User: userServer, MemoryMiB: 1024, DiskGiB: s3StoreDiskGiB,
@@ -90,7 +90,7 @@ func stores() WorkloadTable {
 				"tempo_distributor_spans_received_total", "tempo_discarded_spans_total",
 				"tempo_ingester_failed_flushes_total", "tempodb_blocklist_(length|poll_errors_total)",
 			}},
-			Intake: &Intake{Signal: "traces", Port: TempoOTLPHTTP, Path: "/v1/traces", QueueGiB: 1},
+			Intake: &Intake{Signal: SignalTraces, Port: TempoOTLPHTTP, Path: "/v1/traces", QueueGiB: 1},
 		},
 		{
 			Name: WorkloadPyroscope, AWSRole: true, User: userServer, MemoryMiB: 1280, DiskGiB: s3StoreDiskGiB,

@@ -13,6 +13,8 @@ const (
 	ToolsPath = "/mcp"
 	// StatusApplicationsPath is below which it has the pages of applications, by their ids.
 	StatusApplicationsPath = StatusPath + "/applications"
+	// SendersPath is where the relay takes the cluster of each sender's address.
+	SendersPath = "/senders"
 	// ProfileIngestPath is where Pyroscope takes profiles, and all that nodes reach of it.
 	ProfileIngestPath = "/ingest"
 )

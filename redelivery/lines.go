@@ -1,9 +1,7 @@
 package redelivery
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +17,8 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
@@ -28,6 +28,9 @@ const (
 
 	// extraFields is the header with fields for each line of a request.
 	extraFields = "VL-Extra-Fields"
+
+	// ignoredFields is the header with fields that are not stored.
+	ignoredFields = "VL-Ignore-Fields"
 
 	// FieldDelivery is such a field: the id of the request that contained the line. It
 	// identifies a request's lines, which their own fields do not: Spark's times are
@@ -40,7 +43,7 @@ const (
 // as many as r. A request that cannot be parsed is returned whole, so that
 // VictoriaLogs reports what is wrong with it.
 func (s *store) missingLines(ctx context.Context, r *request) (*request, error) {
-	wanted, ok := parseLines(r)
+	wanted, ok := s.parseLines(r)
 	if !ok {
 		return r, nil
 	}
@@ -78,10 +81,11 @@ func (s *store) missingLines(ctx context.Context, r *request) (*request, error) 
 }
 
 // parseLines decodes a request's log records.
-func parseLines(r *request) (*logs.LogsData, bool) {
+func (s *store) parseLines(r *request) (*logs.LogsData, bool) {
 	var lines logs.LogsData // an ExportLogsServiceRequest on the wire, without gRPC
-	body, err := decompressedBody(r)
-	return &lines, err == nil && proto.Unmarshal(body, &lines) == nil
+	var malformed error
+	err := s.packing.unpack(r.header, r.body, func(body []byte) { malformed = proto.Unmarshal(body, &lines) })
+	return &lines, err == nil && malformed == nil
 }
 
 // allFields returns the stream's fields and those of the lines themselves.
@@ -91,7 +95,7 @@ func allFields(all *logs.LogsData, stream []string) []string {
 		for _, scope := range resource.GetScopeLogs() {
 			for _, r := range scope.GetLogRecords() {
 				for _, a := range r.GetAttributes() {
-					if !slices.Contains(fields, a.GetKey()) && stringValue(a.GetValue()) != "" {
+					if !slices.Contains(fields, a.GetKey()) && a.GetKey() != platform.AttributeSender && stringValue(a.GetValue()) != "" {
 						fields = append(fields, a.GetKey())
 					}
 				}
@@ -188,22 +192,6 @@ func (s *store) get(ctx context.Context, path string, read func(io.Reader) error
 		return fmt.Errorf("read the response of %s: %w", s.name, err)
 	}
 	return nil
-}
-
-// decompressedBody returns a request's body without its content encoding.
-func decompressedBody(r *request) ([]byte, error) {
-	switch encoding := r.header.Get("Content-Encoding"); encoding {
-	case "":
-		return r.body, nil
-	case "gzip":
-		decompressed, err := gzip.NewReader(bytes.NewReader(r.body))
-		if err != nil {
-			return nil, err
-		}
-		return io.ReadAll(decompressed)
-	default:
-		return nil, fmt.Errorf("content encoding %q", encoding)
-	}
 }
 
 // withBody returns r with another body.

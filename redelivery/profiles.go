@@ -15,6 +15,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery/limit"
 )
 
 const (
@@ -54,6 +55,7 @@ type profiles struct {
 	proxy       *httputil.ReverseProxy
 	connections atomic.Int64
 	running     atomic.Int64
+	limiter     *limit.Limiter
 	refused     map[string]*metrics.Counter // by reason
 }
 
@@ -65,7 +67,7 @@ func (d *Redelivery) ProfilesServer(address, target string) (*http.Server, error
 		return nil, fmt.Errorf("profiles %q: must be http://host:port", target)
 	}
 	host, log := strings.TrimPrefix(target, "http://"), slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn)
-	p := &profiles{refused: map[string]*metrics.Counter{}}
+	p := &profiles{limiter: d.limiter, refused: map[string]*metrics.Counter{}}
 	for _, reason := range []string{refusedRequest, refusedSize, refusedBusy} {
 		p.refused[reason] = d.metrics.NewCounter(fmt.Sprintf("%s{%s=%q}", MetricProfilesRefused, LabelReason, reason))
 	}
@@ -129,8 +131,29 @@ func (p *profiles) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		return
 	}
 	defer p.running.Add(-1)
+	giveBack := p.limiter.Profile(in.RemoteAddr, in.ContentLength)
+	if giveBack == nil {
+		http.Error(w, "the cluster has sent as many profiles as its limit allows in an hour", http.StatusForbidden)
+		return
+	}
 	in.Body = http.MaxBytesReader(w, in.Body, maxProfileBytes)
-	p.proxy.ServeHTTP(w, in)
+	answer := &recordedStatus{ResponseWriter: w}
+	p.proxy.ServeHTTP(answer, in)
+	if answer.status/100 != 2 {
+		giveBack() // the sender tries again, or Pyroscope has refused it
+	}
+}
+
+// recordedStatus remembers the status of a response.
+type recordedStatus struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recordedStatus) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
 }
 
 func tooLarge() string {

@@ -27,7 +27,7 @@ func startProfiles(t *testing.T, pyroscope http.HandlerFunc) nodes {
 	t.Helper()
 	store := httptest.NewServer(pyroscope)
 	t.Cleanup(store.Close)
-	d, err := New([]string{"a=" + store.URL})
+	d, err := New([]string{"a=" + store.URL}, nil)
 	require.NoError(t, err)
 	server, err := d.ProfilesServer("", store.URL)
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestProfilesAreSentAgainWhilePyroscopeIsDown(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, free.Close())
-	d, err := New([]string{"a=http://x:1"})
+	d, err := New([]string{"a=http://x:1"}, nil)
 	require.NoError(t, err)
 	server, err := d.ProfilesServer("", "http://"+free.Addr().String())
 	require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestProfilesAreSentAgainWhilePyroscopeIsDown(t *testing.T) {
 }
 
 func TestProfilesServerRefusesOtherTargets(t *testing.T) {
-	d, err := New([]string{"a=http://x:1"})
+	d, err := New([]string{"a=http://x:1"}, nil)
 	require.NoError(t, err)
 	for _, target := range []string{"", "pyroscope:4040", "https://x:1", "http://x", "http://x:1/ingest", "http://u:p@x:1"} {
 		_, err := d.ProfilesServer("", target)

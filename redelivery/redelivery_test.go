@@ -69,7 +69,7 @@ func (s *fakeStore) accepted() []string {
 // beat.
 func startRelay(t *testing.T, s *fakeStore) (post func(body string) *http.Response, beat func(), metric func() string, target *store) {
 	t.Helper()
-	d, err := New([]string{"a=" + s.URL})
+	d, err := New([]string{"a=" + s.URL}, nil)
 	require.NoError(t, err)
 	front := httptest.NewServer(d.Handler())
 	t.Cleanup(front.Close)
@@ -198,14 +198,14 @@ func TestBuffersRequestBeforeForwarding(t *testing.T) {
 
 func TestNewReportsEveryMalformedStore(t *testing.T) {
 	wrong := []string{"a", "b=https://x:1", "c=http://x:1/path?a=b", "=http://x:1", "A{=http://x:1", "e=http://x"}
-	_, err := New(append(wrong, "d=http://x:1", "d=http://y:1"))
+	_, err := New(append(wrong, "d=http://x:1", "d=http://y:1"), nil)
 	require.Error(t, err)
 	for _, w := range wrong {
 		require.ErrorContains(t, err, fmt.Sprintf("store %q: must be name=http://host:port", w))
 	}
 	require.ErrorContains(t, err, `store "d=http://y:1": there is another d`)
 	require.NotContains(t, err.Error(), `"d=http://x:1"`)
-	_, err = New(nil)
+	_, err = New(nil, nil)
 	require.ErrorContains(t, err, "give at least one")
 }
 
@@ -233,10 +233,10 @@ func TestResendsLinesWhenLookupsFail(t *testing.T) {
 
 // VictoriaLogs itself rejects a request that is no protobuf.
 func TestMissingLinesReturnsUnreadableRequestsUnchanged(t *testing.T) {
-	for _, encoding := range []string{"", "gzip", "br"} {
+	for _, encoding := range []string{"", "gzip", "zstd", "br"} {
 		r := &request{header: http.Header{}, body: bytes.Repeat([]byte{0xff}, 9)}
 		r.header.Set("Content-Encoding", encoding)
-		same, err := new(store).missingLines(t.Context(), r)
+		same, err := (&store{packing: newPacking()}).missingLines(t.Context(), r)
 		require.NoError(t, err)
 		require.Same(t, r, same)
 	}

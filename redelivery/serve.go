@@ -16,6 +16,8 @@
 // retries from its own disk; each request gets the store's own answer. Nothing
 // here is on disk: losing the relay costs nothing, unless a store is killed within
 // the same seconds.
+//
+// On the way it leaves out what is beyond a cluster's share (package limit).
 package redelivery
 
 import (
@@ -34,6 +36,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery/limit"
 )
 
 // maxRequestBytes is more than the collector's largest request, uncompressed
@@ -46,12 +49,16 @@ var storeName = regexp.MustCompile(`^[a-z][a-z-]*$`)
 type Redelivery struct {
 	stores  []*store
 	metrics *metrics.Set
+	limiter *limit.Limiter
 }
 
-// New creates a relay to stores, given as name=URL without a path. It reports every
-// malformed one at once.
-func New(stores []string) (*Redelivery, error) {
-	d, errs := &Redelivery{metrics: metrics.NewSet()}, []error(nil)
+// New creates a relay to stores, given as name=URL without a path, of what the limits of each
+// cluster allow, given as signal=number. It reports everything malformed at once.
+func New(stores, limits []string) (*Redelivery, error) {
+	set := metrics.NewSet()
+	parsed, err := limit.Parse(limits)
+	p := newPacking()
+	d, errs := &Redelivery{metrics: set, limiter: limit.New(parsed, set)}, []error{err}
 	for _, s := range stores {
 		name, address, _ := strings.Cut(s, "=")
 		switch {
@@ -60,7 +67,7 @@ func New(stores []string) (*Redelivery, error) {
 		case slices.ContainsFunc(d.stores, func(other *store) bool { return other.name == name }):
 			errs = append(errs, fmt.Errorf("store %q: there is another %s; give each its own name", s, name))
 		default:
-			d.stores = append(d.stores, newStore(name, address, d.metrics))
+			d.stores = append(d.stores, newStore(name, address, d.metrics, d.limiter, p))
 		}
 	}
 	if len(stores) == 0 {
@@ -75,13 +82,14 @@ func isHostPort(address string) bool {
 	return err == nil && u.Port() != "" && address == "http://"+u.Host
 }
 
-// Handler forwards POST /<store>/<path> to the store's /<path>, and serves
-// /healthz and /metrics.
+// Handler forwards POST /<store>/<path> to the store's /<path>, takes the clusters of all senders at
+// SendersPath, and serves /healthz and /metrics.
 func (d *Redelivery) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, s := range d.stores {
 		mux.Handle("POST /"+s.name+"/", http.StripPrefix("/"+s.name, http.HandlerFunc(s.relay)))
 	}
+	mux.HandleFunc("POST "+platform.SendersPath, d.setSenders)
 	mux.HandleFunc("GET "+platform.HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})
@@ -108,14 +116,31 @@ func (s *store) relay(w http.ResponseWriter, in *http.Request) {
 	}
 	if s.keepsDuplicates {
 		r.header.Set(extraFields, FieldDelivery+"="+r.id)
+		r.header.Set(ignoredFields, platform.AttributeSender)
+	}
+	admitted, err := s.limit(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if r.body == nil {
+		admitted.Stored()
+		return
 	}
 	if !s.buffer(r) {
+		admitted.Lost()
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, fmt.Sprintf("%s has not yet written %d MiB", s.name, maxBufferedBytes>>20), http.StatusServiceUnavailable)
 		return
 	}
 	response, err := s.send(in.Context(), r)
-	s.acknowledge(r, err == nil && response.StatusCode/100 == 2)
+	accepted := err == nil && response.StatusCode/100 == 2
+	s.acknowledge(r, accepted)
+	if accepted {
+		admitted.Stored()
+	} else {
+		admitted.Lost()
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return

@@ -17,6 +17,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery/limit"
 )
 
 // The relay's own metrics, per store by its name in LabelStore.
@@ -83,6 +84,10 @@ type store struct {
 	conn      net.Conn     // of the last answer; only check uses it
 	lastError string       // of the last round of resending; only check uses it
 
+	packing *packing
+	limiter *limit.Limiter
+	signal  string // of what the store takes; "" of a store that is none of the platform's
+
 	resent  *metrics.Counter // requests
 	refused *metrics.Counter
 
@@ -94,14 +99,18 @@ type store struct {
 	bytes    int // of the requests' bodies
 }
 
-func newStore(name, url string, set *metrics.Set) *store {
+func newStore(name, url string, set *metrics.Set, limiter *limit.Limiter, p *packing) *store {
 	s := &store{
 		name: name, url: url, keepsDuplicates: name == string(platform.WorkloadVictoriaLogs),
+		limiter: limiter, packing: p,
 		idPrefix: strconv.FormatInt(time.Now().UnixNano(), 36),
 		client:   &http.Client{Timeout: requestTimeout},
 		pinger: &http.Client{Timeout: requestTimeout, Transport: &http.Transport{
 			MaxConnsPerHost: 1, DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		}},
+	}
+	if at := slices.IndexFunc(platform.Workloads().Stores(), func(w platform.WorkloadRecord) bool { return string(w.Name) == name }); at >= 0 {
+		s.signal = platform.Workloads().Stores()[at].Intake.Signal
 	}
 	metric := func(m string) string { return fmt.Sprintf("%s{%s=%q}", m, LabelStore, name) }
 	s.resent, s.refused = set.NewCounter(metric(MetricResent)), set.NewCounter(metric(MetricRefused))

@@ -21,6 +21,7 @@ type Config struct {
 	Budget            Budget              `json:"budget"`
 	BlockPublicAccess bool                `json:"blockPublicAccess"`
 	Retention         Retention           `json:"retention"`
+	Limits            Limits              `json:"limits"`
 	Tracing           Tracing             `json:"tracing"`
 	Profiler          Profiler            `json:"profiler"`
 	AWSEndpoints      AWSEndpoints        `json:"awsEndpoints"`
@@ -48,7 +49,9 @@ func (Config) Help() map[string]string {
 		"budget":    "What the stack may cost. The preview prints an estimate with or without one.",
 		"blockPublicAccess": "Make EMR refuse clusters with public security groups, on every port, in the whole account and region. " +
 			"Removing the key, or the stack, leaves the account as it is. False: the account's own setting is left alone.",
-		"retention":    "How long data is kept, in days.",
+		"retention": "How long data is kept, in days.",
+		"limits": "How much of one cluster's telemetry is stored in an hour. What is beyond is refused, counted, and shown by cluster; " +
+			"other clusters lose nothing as long as VictoriaMetrics takes the series of all. What a cluster has not used remains for an hour.",
 		"tracing":      "Traces of jobs and steps, and where a copy of them goes.",
 		"profiler":     "The Spark history of finished and running clusters, as tables in the lake.",
 		"awsEndpoints": "Endpoints that replace AWS's own, for S3-compatible stores and for the local cloud.",
@@ -71,6 +74,7 @@ func Defaults() Config {
 	c.Network.SetDefaults()
 	c.ControlNode.SetDefaults()
 	c.Retention.SetDefaults()
+	c.Limits.SetDefaults()
 	c.Tracing.SetDefaults()
 	c.Profiler.SetDefaults()
 	return c
@@ -99,6 +103,7 @@ func (c Config) Check(l *violation.List) {
 	c.checkCapacity(l)
 	c.checkAddresses(l)
 	c.Retention.Validate(l, "retention")
+	c.Limits.Validate(l, "limits")
 	c.Tracing.Validate(l, "tracing")
 	c.Profiler.Validate(l, "profiler")
 	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)

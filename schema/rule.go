@@ -101,7 +101,8 @@ var rules = mergeRules(
 	tagRules(), networkRules(), controlNodeRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(),
 	launchRules(), configurationRules(), clusterAccessRules(), encryptionRules(), kerberosRules(), runtimeRoleRules(),
 	managedScalingRules(), autoScalingRules(), fleetRules(), scheduleRules(),
-	groupRules(), volumeRules(), retentionRules(), endpointRules(), accessRules(), certificateRules(), tracingRules(), profilerRules(),
+	groupRules(), volumeRules(), retentionRules(), limitRules(), endpointRules(), accessRules(), certificateRules(),
+	tracingRules(), profilerRules(),
 )
 
 func mergeRules(parts ...map[string]Rule) map[string]Rule {

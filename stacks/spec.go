@@ -207,6 +207,7 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 		PyroscopeRetention:   schema.Days(s.cfg.Retention.PyroscopeDays),
 		MetricsRetention:     schema.Days(s.cfg.Retention.VictoriaMetricsDays),
 		LogsRetention:        schema.Days(s.cfg.Retention.VictoriaLogsDays),
+		Limits:               s.cfg.Limits,
 		DataVolumeGiB:        s.cfg.ControlNode.DataVolumeGiB,
 		GrafanaPluginURL:     s.cfg.ControlNode.GrafanaPluginURL,
 		Tracing:              s.cfg.Tracing,

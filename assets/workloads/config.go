@@ -97,6 +97,7 @@ type Settings struct {
 	TempoRetention     time.Duration // whole hours
 	PyroscopeRetention time.Duration // whole hours
 
+	Limits        schema.Limits              // of each cluster
 	DataVolumeGiB int                        // of the volume that holds all DataDirs
 	Stack         string                     // Pulumi's
 	Tags          map[string]string          // of every AWS resource of the stack

@@ -7,6 +7,7 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // settings returns the settings of a stack with a month's retention.
@@ -15,6 +16,7 @@ func settings() workloadconfig.Settings {
 		Workloads:        platform.Workloads(),
 		MetricsRetention: month, LogsRetention: month, TempoRetention: month, PyroscopeRetention: month,
 		DataVolumeGiB: 100,
+		Limits:        schema.Limits{SeriesPerHour: 100_000, LogMiBPerHour: 1024, SpansPerHour: 100_000, ProfilesPerHour: 10_000},
 		Stack:         "dev.1",
 		Tags:          map[string]string{"observatory:stack": "dev.1", "observatory:project": "emr"},
 	}

@@ -38,6 +38,10 @@ const (
 	keepAlive = "-http.connTimeout=0s"
 )
 
+// dailySeries is how often the series of all clusters may change within a day. Those that get no samples
+// any more are in the index only.
+const dailySeries = 12
+
 // minFreeDisk makes a store refuse data, and still answer queries, when its
 // volume has less free space than the reserve for
 // the collector's queues and the other stores.
@@ -68,6 +72,10 @@ func VictoriaMetrics(r platform.WorkloadRecord, s Settings) (Config, error) {
 			"-opentelemetry.usePrometheusNaming=true",
 			// With a scope's version as a label, every upgrade of an agent starts new series.
 			"-opentelemetry.promoteScopeMetadata=false",
+			// It is for the relay, and differs between two connections of a node.
+			"-opentelemetry.ignoreResourceAttributes=" + platform.AttributeSender,
+			fmt.Sprintf("-storage.maxHourlySeries=%d", platform.MaxSeries()),
+			fmt.Sprintf("-storage.maxDailySeries=%d", platform.MaxSeries()*dailySeries),
 			// A collector that resends a batch after an outage leaves equal samples.
 			"-dedup.minScrapeInterval=1ms",
 			// The slowest source besides CloudWatch reports every 30 s; one missed report is no gap.

@@ -37,14 +37,14 @@ func main() {
 }
 
 func redeliverCommand() *cobra.Command {
-	var stores []string
+	var stores, limits []string
 	var address, pyroscope, profilesAddress string
 	c := &cobra.Command{
 		Use: "redeliver", Args: cobra.NoArgs,
 		Short: "Relay OTLP to stores, resend what a killed one had not yet written, and relay profiles from nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
-			r, err := redelivery.New(stores)
+			r, err := redelivery.New(stores, limits)
 			if err != nil {
 				return fmt.Errorf("configure redelivery: %w", err)
 			}
@@ -62,6 +62,8 @@ func redeliverCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringArrayVar(&stores, "store", nil, "name=http://host:port of a store; POST /<name>/<path> goes to its /<path>")
+	c.Flags().StringArrayVar(&limits, "limit", nil,
+		"signal=number: what of a cluster's metrics (series), logs (bytes), traces (spans) or profiles is stored in an hour (default: all)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Redelivery), "address to listen on")
 	c.Flags().StringVar(&pyroscope, "profiles", "", "http://host:port of Pyroscope, which gets POST "+platform.ProfileIngestPath+" (required)")
 	c.Flags().StringVar(&profilesAddress, "profiles-listen", fmt.Sprintf(":%d", platform.ProfileIntake), "address to listen on for profiles")

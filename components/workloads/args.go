@@ -49,6 +49,8 @@ type Args struct {
 	MetricsRetention   time.Duration // required, whole days
 	LogsRetention      time.Duration // required, whole days
 
+	Limits schema.Limits // required: of each cluster
+
 	DataVolumeGiB int // required: the size of the volume with the servers' folders
 
 	GrafanaPluginURL string // of the zip file of Grafana's plugin; "" = grafana.com has it
@@ -87,6 +89,7 @@ func (a *Args) Validate() error {
 	} {
 		l.Require(d >= oneDay && d%oneDay == 0, path, d.String(), "must be one day or more, in whole days", "give a multiple of 24h")
 	}
+	a.Limits.Validate(&l, "workloads.limits")
 	a.Certificate.Validate(&l, "workloads.certificate", time.Now())
 	if a.Tracing.Enabled {
 		a.Tracing.Validate(&l, "workloads.tracing")
@@ -110,6 +113,7 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		MetricsRetention: a.MetricsRetention, LogsRetention: a.LogsRetention,
 		TempoRetention: a.TempoRetention, PyroscopeRetention: a.PyroscopeRetention,
 		DataVolumeGiB: a.DataVolumeGiB,
+		Limits:        a.Limits,
 		Tracing:       a.Tracing,
 		Profiler:      a.Profiler,
 		Schedules:     a.Schedules,

@@ -42,6 +42,7 @@ func sampleArgs() *workloads.Args {
 		ToolsRoleARN:   pulumi.String("arn:aws:iam::123456789012:role/control-tools-role"),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
 		MetricsRetention: 30 * 24 * time.Hour, LogsRetention: 14 * 24 * time.Hour, DataVolumeGiB: 100,
+		Limits: schema.Limits{SeriesPerHour: 100_000, LogMiBPerHour: 1024, SpansPerHour: 100_000, ProfilesPerHour: 10_000},
 	}
 }
 

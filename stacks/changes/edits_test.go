@@ -189,6 +189,10 @@ func retentionEdits() []edit {
 		one("retention.pyroscopeDays", `7`, effects{changes.Updated: {"workloads-pyroscope-config"}, changes.Restarted: {"workloads-pyroscope"}}),
 		one("retention.victoriaMetricsDays", `7`, effects{changes.Restarted: {"workloads-victoria-metrics"}}),
 		one("retention.victoriaLogsDays", `7`, effects{changes.Restarted: {"workloads-victoria-logs"}}),
+		one("limits.seriesPerHour", `1000`, effects{changes.Restarted: {"workloads-redelivery"}}),
+		one("limits.logMiBPerHour", `100`, effects{changes.Restarted: {"workloads-redelivery"}}),
+		one("limits.spansPerHour", `1000`, effects{changes.Restarted: {"workloads-redelivery"}}),
+		one("limits.profilesPerHour", `1000`, effects{changes.Restarted: {"workloads-redelivery"}}),
 		one("retention.logDays", `7`, effects{changes.Updated: {"storage-data", "storage-logs"}}),
 		one("retention.artifactDays", `90`, effects{changes.Updated: {"storage-data"}}),
 	}

@@ -141,6 +141,7 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 		BootstrapHash: pulumi.String(sum), ToolsRoleARN: control.ToolsRoleARN,
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
 		MetricsRetention: 30 * 24 * time.Hour, LogsRetention: 14 * 24 * time.Hour, DataVolumeGiB: 100,
+		Limits: schema.Limits{SeriesPerHour: 100_000, LogMiBPerHour: 1024, SpansPerHour: 100_000, ProfilesPerHour: 10_000},
 	}
 }
 

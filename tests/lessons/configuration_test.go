@@ -17,6 +17,7 @@ import (
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // render returns the configuration files of a server.
@@ -26,6 +27,7 @@ func render(t *testing.T, s workloadconfig.Server) workloadconfig.Config {
 	c, err := s.Config(workloadconfig.Settings{
 		Workloads:        platform.Workloads(),
 		MetricsRetention: month, LogsRetention: month, TempoRetention: month, PyroscopeRetention: month,
+		Limits:        schema.Limits{SeriesPerHour: 100_000, LogMiBPerHour: 1024, SpansPerHour: 100_000, ProfilesPerHour: 10_000},
 		DataVolumeGiB: 100, Tags: map[string]string{"observatory:stack": "dev"},
 	})
 	require.NoError(t, err)
