@@ -3,6 +3,7 @@ package status_test
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -137,4 +138,23 @@ func TestForgedClustersAreCounted(t *testing.T) {
 	require.Len(t, read.Steps, 1, "the steps of the one cluster are read")
 	require.Contains(t, strings.Join(read.Problems, "\n"), "10 more cluster ids, which EMR does not list, send telemetry")
 	require.NotContains(t, strings.Join(read.Problems, "\n"), "are not read yet")
+}
+
+// People are told which cluster lost something by which limit, for an hour.
+func TestLimitsThatWereExceededAreNamed(t *testing.T) {
+	metrics := storetest.DefaultMetrics(t)
+	over := func(labels string, value int) string {
+		return fmt.Sprintf("%s{%s} %d", platform.MetricOverLimit, labels, value)
+	}
+	lines, spans, quiet := `cluster="j-1",signal="logs"`, `sender="10.0.1.9",signal="traces"`, `cluster="j-2",signal="profiles"`
+	importSamples(t, metrics, 10*time.Minute, over(lines, 0), over(spans, 0), over(quiet, 0))
+	importSamples(t, metrics, time.Minute, over(lines, 1200), over(spans, 7), over(quiet, 0))
+	read := status.Source{Config: config(t, metrics), Client: http.DefaultClient}.Read(t.Context())
+	require.Subset(t, read.Problems, []string{
+		"cluster j-1 sends more than limits.logMiBPerHour allows: 1200 log records were refused within an hour; " +
+			"find what sends so many, or raise the limit",
+		"node 10.0.1.9, of whose cluster EMR says nothing, sends more than limits.spansPerHour allows: 7 spans were refused within an hour; " +
+			"find what sends so many, or raise the limit",
+	})
+	require.NotContains(t, strings.Join(read.Problems, "\n"), "j-2")
 }

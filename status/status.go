@@ -146,6 +146,15 @@ func (s Source) Read(ctx context.Context) Status {
 		read.Problems = append(read.Problems, slices.Concat(unlisted, problems)...)
 	})
 	requests.Go(func() {
+		over, err := s.overLimits(ctx)
+		lock.Lock()
+		defer lock.Unlock()
+		read.Problems = append(read.Problems, over...)
+		if err != nil {
+			read.Problems = append(read.Problems, err.Error())
+		}
+	})
+	requests.Go(func() {
 		history, err := s.history(ctx)
 		lock.Lock()
 		defer lock.Unlock()

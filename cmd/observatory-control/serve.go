@@ -22,6 +22,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/clustertelemetry"
 	"github.com/emr-observatory/emr-observatory/status/scheduletelemetry"
+	"github.com/emr-observatory/emr-observatory/status/senders"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
@@ -63,12 +64,18 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("record clusters: %w", err)
 			}
-			source.Recorders = []status.Recorder{steps, clusters}
+			role, err := nodeRole(cmd.Context(), source.Config.Region)
+			if err != nil {
+				return err
+			}
+			nodes := senders.New(source, emr.NewFromConfig(role))
+			source.Recorders = []status.Recorder{steps, clusters, nodes}
 			if err := f.recordSchedules(cmd.Context(), &source); err != nil {
 				return err
 			}
 			go steps.Run(cmd.Context())
 			go clusters.Run(cmd.Context())
+			go nodes.Run(cmd.Context())
 			return serve(cmd.Context(), newServer(address, certificate, status.Handler(source, password)))
 		},
 	}

@@ -157,7 +157,7 @@ func withTags(tags map[string]string) iampolicy.Condition {
 func describeClusters(a iampolicy.Account, region string) iampolicy.Statement {
 	return iampolicy.Statement{
 		Sid: "DescribeClusters", Effect: iampolicy.Allow,
-		Action:   []string{"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions"},
+		Action:   []string{"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions", "elasticmapreduce:ListInstances"},
 		Resource: everyCluster(a, region),
 	}
 }

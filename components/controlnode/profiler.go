@@ -43,7 +43,7 @@ func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.St
 		{
 			Sid: "ReadClusters", Effect: iampolicy.Allow, Resource: clusters, Condition: tagged,
 			Action: append([]string{
-				"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:ListInstances",
+				"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", // describeClusters has the instances
 				"elasticmapreduce:CreatePersistentAppUI",
 				"elasticmapreduce:GetOnClusterAppUIPresignedURL",
 			}, openUI...),

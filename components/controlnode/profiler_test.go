@@ -105,7 +105,7 @@ func requireScope(t *testing.T, statements []statement, tags map[string][]string
 		asked += len(s.Action)
 		require.Equal(t, tags, s.Condition["StringEquals"], s.Sid)
 	}
-	require.Equal(t, 8, asked)
+	require.Equal(t, 7, asked)
 }
 
 func TestProfilerOfTheAccountAsksForNoTags(t *testing.T) {

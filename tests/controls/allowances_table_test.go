@@ -29,7 +29,7 @@ func conditional() []Allowance {
 		{"emr-main-node", node, []string{"kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
 			"Only if EMR encrypts an instance store with LUKS: then the node is a user of the key, as EMR's guide asks."},
 		{"control-access", control, []string{
-			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:ListInstances",
+			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets",
 			"elasticmapreduce:CreatePersistentAppUI",
 			"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL",
 			"elasticmapreduce:AccessAllEventLogs", "elasticmapreduce:GetOnClusterAppUIPresignedURL"},
@@ -77,8 +77,9 @@ func always() []Allowance {
 			"The status server shows the last steps of clusters that send telemetry here, and sends a span and metrics of each; " +
 				"the profiler links them to applications. Without profiler.enabled, only of clusters with the stack's tags."},
 		{"control-access", control, []string{
-			"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions", "elasticmapreduce:ListClusters"},
-			"The status server reads name, state and bootstrap action of every cluster that sends telemetry here, whoever started it, " +
+			"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions", "elasticmapreduce:ListInstances",
+			"elasticmapreduce:ListClusters"},
+			"The status server reads name, state, bootstrap action and nodes of every cluster that sends telemetry here, whoever started it, " +
 				"and lists the stack's own, which may never send any."},
 		{"control-access", control, sessionActions(), "Shell access is by Session Manager: no SSH keys, no open port."},
 		{"emr-main-node", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the cluster's instances."},
