@@ -81,6 +81,8 @@ func labelValues() map[string][]string {
 		"deploy_mode": {"client"}, "spark_version": {"3.5.6"}, "step_name": {"orders"}, "step_state": {"COMPLETED"},
 		"rule":   {"gc", "fetch_wait", "spill", "tiny_tasks", "low_parallelism", "stage_retries"},
 		"result": {"complete", "incomplete", "failed"},
+
+		platform.LimitSender: {"10.0.1.9"}, platform.LimitSignal: {platform.SignalMetrics, platform.SignalLogs},
 	}
 }
 
@@ -138,7 +140,8 @@ func series(t *testing.T, m contract.Metric, name string) []string {
 func firstValue(name string, i int) float64 {
 	value := float64(i + 1)
 	switch {
-	case strings.Contains(name, "_limit"), name == platform.MetricSparkWall: // exceeds the values that are divided by it
+	case strings.Contains(name, "_limit") && name != platform.MetricLimitUsed, name == platform.MetricSparkWall:
+		// exceeds the values that are divided by it
 		return value + 1000
 	case name == "jvm_gc_duration_seconds_sum": // all collections together take less than the time
 		return value / 1000

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
 	"github.com/emr-observatory/emr-observatory/redelivery"
 )
@@ -21,6 +22,10 @@ func storeMetrics() []Metric {
 		s("vm_rows_inserted_total", Counter, "{sample}", "Samples that VictoriaMetrics ingested.", "type"),
 		s("vm_rows_ignored_total", Counter, "{sample}", "Samples that VictoriaMetrics rejected.", "reason"),
 		s("vm_new_timeseries_created_total", Counter, "{series}", "New series that VictoriaMetrics created."),
+		s("vm_hourly_series_limit_rows_dropped_total", Counter, "{sample}",
+			"Samples of new series that VictoriaMetrics rejected, because all clusters together have too many within an hour."),
+		s("vm_daily_series_limit_rows_dropped_total", Counter, "{sample}",
+			"Samples of new series that VictoriaMetrics rejected, because all clusters together have too many within a day."),
 		s("vm_free_disk_space_bytes", Gauge, "By", "Free disk space of VictoriaMetrics.", "path"),
 		s("vl_rows_ingested_total", Counter, "{record}", "Log records that VictoriaLogs ingested.", "type"),
 		s("vl_rows_dropped_total", Counter, "{record}", "Log records that VictoriaLogs rejected.", "reason"),
@@ -33,6 +38,11 @@ func storeMetrics() []Metric {
 		s(redelivery.MetricRefused, Counter, "{request}", "Requests that a store rejected on replay; their data is lost.", redelivery.LabelStore),
 		s(redelivery.MetricProfilesRefused, Counter, "{request}",
 			"Requests of nodes to Pyroscope that the relay refused; only busy ones are sent again.", redelivery.LabelReason),
+		s(platform.MetricOverLimit, Counter, "{item}",
+			"Data points, log records, spans and profiles of a cluster that were not stored, because it sends more than its limit.",
+			platform.Cluster.Metric(), platform.LimitSender, platform.LimitSignal),
+		s(platform.MetricLimitUsed, Gauge, "1", "Used part of a cluster's limit, 0 to 1.",
+			platform.Cluster.Metric(), platform.LimitSender, platform.LimitSignal),
 		s(redelivery.MetricKept, Gauge, "By", "Compressed bytes that a store accepted and may not have written yet.", redelivery.LabelStore),
 		s(serve.MetricRuns, Counter, "{run}", "Runs of the profiler that ended.", serve.LabelResult),
 		s(serve.MetricWakes, Counter, "{cluster}", "Clusters that were woken by the end of their applications, and left the profiler's queue.",

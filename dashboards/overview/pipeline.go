@@ -11,7 +11,7 @@ import (
 )
 
 func pipeline() panel.Row {
-	return panel.Row{Title: "Telemetry pipeline", Panels: slices.Concat(collectorPanels(), storePanels())}
+	return panel.Row{Title: "Telemetry pipeline", Panels: slices.Concat(collectorPanels(), limitPanels(), storePanels())}
 }
 
 func collectorPanels() []panel.Panel {
@@ -43,6 +43,30 @@ func collectorPanels() []panel.Panel {
 			acceptedItems("metric_points", "metric points"),
 			acceptedItems("log_records", "log records"),
 			acceptedItems("spans", "spans")),
+	}
+}
+
+// limitPanels show what each cluster has used of its limits, and what it has lost by them.
+func limitPanels() []panel.Panel {
+	bySender := scope.By(platform.Cluster.Metric(), platform.LimitSender, platform.LimitSignal)
+	const legend = "{{" + platform.LimitSignal + "}} of {{cluster}}{{" + platform.LimitSender + "}}"
+	return []panel.Panel{
+		panel.TimeSeries(panel.Spec{
+			Title: "Used limits", Unit: panel.UnitShare, Width: 12, Max: 1,
+			Shows: "Share of its hourly limits that each cluster has used, by signal.",
+			Bad:   "A line that approaches the top: what the cluster sends beyond is refused.",
+			Next:  "Find what sends so many, or raise the limit: seriesPerHour, logMiBPerHour, spansPerHour or profilesPerHour of limits.",
+		}, daemon(bySender.Max(scope.ControlNode().Metric(platform.MetricLimitUsed)), legend)),
+		panel.TimeSeries(panel.Spec{
+			Title: "Refused beyond limits", Unit: panel.UnitPerSecond, Width: 12,
+			Shows: "Data points, log records, spans and profiles per second that were refused because their cluster exceeded a limit, and " +
+				"samples of new series that VictoriaMetrics refused because all clusters together have too many.",
+			Bad:  "Any value above zero: what is refused is lost.",
+			Next: "Find what sends so many, or raise the limit. For more series of all clusters, give some clusters a control node of their own.",
+		},
+			daemon(bySender.Sum(scope.Rate(scope.ControlNode().Metric(platform.MetricOverLimit))), legend),
+			daemon("sum("+scope.Rate("vm_hourly_series_limit_rows_dropped_total")+")", "series of all in an hour"),
+			daemon("sum("+scope.Rate("vm_daily_series_limit_rows_dropped_total")+")", "series of all in a day")),
 	}
 }
 
