@@ -43,6 +43,7 @@ func TestLife(t *testing.T) {
 		{"every metric of the contract is emitted", func(t *testing.T) { contractIsEmitted(t, c) }},
 		{"panels by host show both core nodes", func(t *testing.T) { coreNodesDiffer(t, c) }},
 		{"every signal is labelled", func(t *testing.T) { signalsAreLabelled(t, c, trace) }},
+		{"limits are of clusters", func(t *testing.T) { limitsAreOfClusters(t, c) }},
 		{"no secret is stored in plain text", func(t *testing.T) { noSecretInPlainText(t, c) }},
 		{"S3 has the objects of every path", func(t *testing.T) { objectsUnderEachPath(t, c) }},
 		{"machines reach S3 as their roles", func(t *testing.T) { rolesReachS3(t, c) }},
@@ -68,6 +69,7 @@ func TestLife(t *testing.T) {
 		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},
 		{"a new image of the control node keeps its data", func(t *testing.T) { newImageKeepsTelemetry(t, c, trace) }},
 		{"a lost control node comes back from a snapshot", func(t *testing.T) { lostNodeComesBackFromSnapshot(t, c, trace) }},
+		{"a flood is refused", func(t *testing.T) { floodIsRefused(t, c) }},
 		{"down leaves nothing", func(t *testing.T) { downLeavesNothing(t, c) }},
 	}
 	for _, p := range parts {

@@ -55,6 +55,16 @@ func answered() []threat {
 			[]string{"components/telemetry TestNodePolicyReadsArtifactsOnly", "components/emr TestNodesWithLUKSAreUsersOfTheKey"},
 		},
 		{
+			job, "It fills the stores: series, log lines, spans or profiles without end, under any name.",
+			"Each cluster has a share for an hour (`limits`, decision 18). A sender is known by its node's address, which it cannot choose. " +
+				"What is beyond is refused and counted by cluster; other clusters lose nothing.",
+			[]string{
+				"redelivery/limit TestAClusterUsesUpItsOwnShare", "redelivery/limit TestSeriesThatExistGoOn",
+				"redelivery/limit TestWhatIsASeries", "redelivery/limit TestSizesCount", "redelivery/limit TestASenderThatIsMadeUp",
+				"assets/workloads TestAFloodCostsNobodyElse", "localcloud/kube TestNodePortsKeepTheAddressesOfClients", "tests/cloud TestLife",
+			},
+		},
+		{
 			job, "It sends telemetry of clusters that do not exist, to use up EMR's quota and to hide the clusters that do.",
 			"EMR is asked first about clusters that it lists, and once about 50 other ids, which are shown; the rest are counted on the page.",
 			[]string{"status/clustertelemetry TestForgedClusterIDs", "status TestForgedClustersAreCounted"},
@@ -117,8 +127,13 @@ func accepted() []threat {
 		{job, "It sends telemetry under the labels of another cluster, or of another application.",
 			"Senders are not authenticated (decision 12): each job can read what its node's collector could sign with. A control node for " +
 				"each team separates them.", nil},
-		{job, "It fills the stores: series, log lines, spans or profiles without end.",
-			"Disks are bounded (decision 6), queues are on disk, and Pyroscope has its own limits. No limit is per cluster yet.", nil},
+		{job, "It sends so much that the collector's CPU time or the network is used up.",
+			"What is stored is limited by cluster, but only behind the collector, which decodes everything first, and whose queue of 1 GiB " +
+				"it can fill while a store is down. Nodes queue on their own disks meanwhile. A limit of bytes for each address, before the " +
+				"collector, would close it.", nil},
+		{job, "It sends samples of the same series, or log lines with ever new labels, as far as its share goes.",
+			"VictoriaMetrics' disk is bounded (decision 6); VictoriaLogs deletes its oldest days. A limit of samples and of streams would " +
+				"close it.", nil},
 		{job, "It writes many histories that each cost the profiler all its memory, or few names of megabytes.",
 			"Each ends the process three times a day at most, and later clusters wait as long. Counting the ends of the process, and bytes in " +
 				"place of entries, would close it.", nil},
