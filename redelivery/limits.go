@@ -39,6 +39,7 @@ func (s *store) limit(r *request) (admitted limit.Admission, err error) {
 			r.header.Set("Content-Encoding", encodingZstd)
 		}
 	})
+	admitted.Body = nil // its memory is another request's now
 	if err != nil {
 		return admitted, fmt.Errorf("read a request to %s: %w", s.name, err)
 	}

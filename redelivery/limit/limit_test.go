@@ -202,6 +202,7 @@ func TestWhatHasNoSenderOrNoLimitPasses(t *testing.T) {
 		}}}),
 	} {
 		a := l.Admit(platform.SignalLogs, body)
+		require.Empty(t, l.shares, name)
 		require.True(t, a.Whole, name)
 		require.Equal(t, body, a.Body, name)
 		a.Stored()

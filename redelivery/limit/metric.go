@@ -114,7 +114,7 @@ func (l *Limiter) series(metric uint64, d dataPoint, point []byte) (hash uint64,
 	count = d.series
 	err = fields(point, func(number protowire.Number, raw, value []byte) error {
 		switch number {
-		case d.attributes:
+		case d.attributes, d.layout[0], d.layout[1]:
 			_, _ = h.Write(raw)
 		case d.bounds:
 			_, _ = h.Write(raw)

@@ -76,10 +76,10 @@ func TestWhatIsASeries(t *testing.T) {
 			{ExplicitBounds: bounds, BucketCounts: make([]uint64, len(bounds)+1)},
 		}}}}
 	}
-	exponential := func(offset int32, counts ...uint64) *otlp.Metric {
+	exponential := func(scale, offset int32, counts ...uint64) *otlp.Metric {
 		buckets := &otlp.ExponentialHistogramDataPoint_Buckets{Offset: offset, BucketCounts: counts}
 		return &otlp.Metric{Name: "e", Data: &otlp.Metric_ExponentialHistogram{ExponentialHistogram: &otlp.ExponentialHistogram{
-			DataPoints: []*otlp.ExponentialHistogramDataPoint{{Positive: buckets}},
+			DataPoints: []*otlp.ExponentialHistogramDataPoint{{Scale: scale, Positive: buckets}},
 		}}}
 	}
 	summary := func(quantiles ...float64) *otlp.Metric {
@@ -101,11 +101,13 @@ func TestWhatIsASeries(t *testing.T) {
 		"a key twice":                {[]*otlp.Metric{gauge("a", point("x", "1", "x", "2"), point("x", "2", "x", "1"), point("x", "1"))}, 3},
 		"a histogram without bounds": {[]*otlp.Metric{histogram()}, 3},
 		"histograms":                 {[]*otlp.Metric{histogram(1, 2), histogram(1, 2), histogram(1, 3)}, 10},
-		"exponential histograms":     {[]*otlp.Metric{exponential(0, 1, 300), exponential(0, 1, 300), exponential(1, 1, 300)}, 10},
-		"one that grows":             {[]*otlp.Metric{exponential(0, 1), exponential(0, 1, 2)}, 5},
-		"a summary":                  {[]*otlp.Metric{summary(0.5, 0.99), summary(0.5, 0.99)}, 4},
-		"summaries":                  {[]*otlp.Metric{summary(0.5), summary(0.9)}, 6},
-		"a metric without data":      {[]*otlp.Metric{{Name: "a"}}, 0},
+		"exponential histograms": {[]*otlp.Metric{
+			exponential(0, 0, 1, 300), exponential(0, 0, 1, 300), exponential(0, 1, 1, 300), exponential(1, 0, 1, 300),
+		}, 15},
+		"one that grows":        {[]*otlp.Metric{exponential(0, 0, 1), exponential(0, 0, 1, 2)}, 5},
+		"a summary":             {[]*otlp.Metric{summary(0.5, 0.99), summary(0.5, 0.99)}, 4},
+		"summaries":             {[]*otlp.Metric{summary(0.5), summary(0.9)}, 6},
+		"a metric without data": {[]*otlp.Metric{{Name: "a"}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLimited(t, Limits{platform.SignalMetrics: 100})

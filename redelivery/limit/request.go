@@ -34,6 +34,9 @@ type dataPoint struct {
 	bounds    protowire.Number    // packed, of eight bytes each
 	quantiles protowire.Number    // messages
 	buckets   [2]protowire.Number // messages with packed counts, and where they begin
+
+	// These say where buckets begin, too: scale and zero threshold.
+	layout [2]protowire.Number
 }
 
 // dataPoints are a metric's fields of data: gauge, sum, histogram, exponential histogram, summary. How
@@ -42,7 +45,7 @@ var dataPoints = map[protowire.Number]dataPoint{
 	5:  {attributes: 7, series: 1},
 	7:  {attributes: 7, series: 1},
 	9:  {attributes: 9, series: 3, bounds: 7},
-	10: {attributes: 1, series: 3, buckets: [2]protowire.Number{8, 9}},
+	10: {attributes: 1, series: 3, buckets: [2]protowire.Number{8, 9}, layout: [2]protowire.Number{6, 14}},
 	11: {attributes: 7, series: 2, quantiles: 6},
 }
 
@@ -91,15 +94,10 @@ func (l *Limiter) Admit(signal string, body []byte) Admission {
 		if err != nil {
 			return nil, err
 		}
-		u := a.uses[o.sender]
+		u := l.use(a.uses, o, signal)
 		if u == nil {
-			s := l.share(o.sender)
-			if s == nil || !o.sent {
-				unlimited = true
-				return entry, nil
-			}
-			u = &use{share: s, signal: signal}
-			a.uses[o.sender] = u
+			unlimited = true
+			return entry, nil
 		}
 		u.from = o.size
 		u.share.mu.Lock()
@@ -122,6 +120,22 @@ func (l *Limiter) Admit(signal string, body []byte) Admission {
 		a.Body = rest
 	}
 	return a
+}
+
+// use returns what an admission takes from the share of a resource's sender; nil if that has no limits.
+func (l *Limiter) use(uses map[string]*use, o origin, signal string) *use {
+	if !o.sent {
+		return nil
+	}
+	if u := uses[o.sender]; u != nil {
+		return u
+	}
+	s := l.share(o.sender)
+	if s == nil {
+		return nil
+	}
+	uses[o.sender] = &use{share: s, signal: signal}
+	return uses[o.sender]
 }
 
 // item returns what is left of an item. The caller holds the share's lock.
