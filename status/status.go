@@ -137,22 +137,17 @@ func (s Source) Read(ctx context.Context) Status {
 			read.Problems = append(read.Problems, err.Error())
 			return
 		}
+		over, err := s.overLimits(ctx)
+		if err != nil {
+			over = []string{err.Error()}
+		}
 		nodes, unlisted := s.withoutUnlisted(nodes)
 		clusters := s.clusters(nodes, time.Now())
 		steps, schedules, problems := s.readSteps(ctx, s.listed(clusters))
 		lock.Lock()
 		defer lock.Unlock()
 		read.Nodes, read.Clusters, read.Steps, read.Schedules = nodes, clusters, steps, schedules
-		read.Problems = append(read.Problems, slices.Concat(unlisted, problems)...)
-	})
-	requests.Go(func() {
-		over, err := s.overLimits(ctx)
-		lock.Lock()
-		defer lock.Unlock()
-		read.Problems = append(read.Problems, over...)
-		if err != nil {
-			read.Problems = append(read.Problems, err.Error())
-		}
+		read.Problems = append(read.Problems, slices.Concat(unlisted, over, problems)...)
 	})
 	requests.Go(func() {
 		history, err := s.history(ctx)
