@@ -55,6 +55,14 @@ func TestSeriesThatExistGoOn(t *testing.T) {
 		require.True(t, admit("10.0.0.1", gauge("c", point(), point("x", "1"), point("x", "2"))).Whole)
 		require.True(t, admit("10.0.0.1", old).Whole, "it had them in the hour before")
 		require.False(t, admit("10.0.0.1", gauge("d", point())).Whole)
+
+		for hour := range 5 { // it adds as many as it may, and keeps the others
+			time.Sleep(window)
+			require.True(t, admit("10.0.0.1", gauge(fmt.Sprintf("e%d", hour), point(), point("x", "1"), point("x", "2"))).Whole)
+			admit("10.0.0.1", old, gauge("c", point(), point("x", "1"), point("x", "2")), gauge("b", point("x", "2")),
+				gauge(fmt.Sprintf("e%d", hour-1), point(), point("x", "1"), point("x", "2")))
+			require.LessOrEqual(t, l.shares["j-ONE"].count, int64(6))
+		}
 		time.Sleep(2 * window)
 		require.True(t, admit("10.0.0.1", gauge("d", point())).Whole)
 	})

@@ -97,9 +97,10 @@ func (s *share) giveBack(signal string, amount int64) {
 	s.left[signal] = min(float64(s.limits[signal]), s.left[signal]+float64(amount))
 }
 
-// admit reports whether a data point may be stored, which stands for count series. Those that the
-// cluster has, in this window or the last, may be; others as long as there are few enough. The caller
-// holds the lock, and has called refill.
+// admit reports whether a data point may be stored, which stands for count series. Those of this window
+// may be, and others as long as there are few enough. Those of the last window have a limit of their
+// own: with none, a cluster could add as many series in each window and keep all. The caller holds the
+// lock, and has called refill.
 func (s *share) admit(hash uint64, count int64) bool {
 	limit, limited := s.limits[platform.SignalMetrics]
 	if !limited {
@@ -110,7 +111,10 @@ func (s *share) admit(hash uint64, count int64) bool {
 		return true
 	}
 	more := count - known
-	if s.past[hash] < count && s.count+more > limit {
+	if s.past[hash] >= count {
+		limit *= 2
+	}
+	if s.count+more > limit {
 		return false
 	}
 	s.series[hash] = count
