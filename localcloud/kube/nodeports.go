@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,15 +94,11 @@ func (r *Runner) replyThroughNode(ctx context.Context, w workload, address strin
 	if !runs {
 		return nil // it has ended since
 	}
-	_, port, err := net.SplitHostPort(address)
+	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("node ports of %s: %w", w.Name, err)
 	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		return fmt.Errorf("node ports of %s: port %q: %w", w.Name, port, err)
-	}
-	return pod.ReplyThrough(ctx, machine.ReplyThrough{Port: number, Router: r.Node})
+	return pod.ReplyThrough(ctx, machine.ReplyThrough{Port: int(target.Port()), Router: r.Node})
 }
 
 // nodePorts returns the forwards from the node to the endpoint of w.

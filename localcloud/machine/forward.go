@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/vishvananda/netlink"
@@ -102,17 +102,9 @@ func neighbours(ip net.IP, to string) bool {
 // takeReplies delivers here, whatever their destination, the packets that come from a TCP port of
 // another machine: the answers to dialAs.
 func takeReplies(from string) error {
-	host, port, err := net.SplitHostPort(from)
+	target, err := netip.ParseAddrPort(from)
 	if err != nil {
 		return err
-	}
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return err
-	}
-	ip := net.ParseIP(host)
-	if ip == nil {
-		return fmt.Errorf("%q is no address", host)
 	}
 	lo, err := netlink.LinkByName("lo")
 	if err != nil {
@@ -126,8 +118,8 @@ func takeReplies(from string) error {
 	if err := netlink.RouteReplace(&local); err != nil {
 		return fmt.Errorf("route to this machine: %w", err)
 	}
-	rule := repliesOf(uint16(number))
-	rule.Src, rule.IifName = &net.IPNet{IP: ip, Mask: net.CIDRMask(32, 32)}, guestInterface
+	rule := repliesOf(target.Port())
+	rule.Src, rule.IifName = &net.IPNet{IP: target.Addr().AsSlice(), Mask: net.CIDRMask(32, 32)}, guestInterface
 	return addRule(rule)
 }
 
