@@ -150,7 +150,7 @@ func TestEnsureReportsEveryMissingTool(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	err := artifacts.Ensure(context.Background(), store, artifacts.Release, nil)
 	for _, part := range []string{"launcher.jar: build launcher: mvn is not on PATH", "async-profiler.jar: mvn is not on PATH",
-		"otelcol-linux-arm64.gz (release build): go is not on PATH"} {
+		"make artifact otelcol-linux-arm64.gz (release build): patch ", "go is not on PATH"} {
 		require.ErrorContains(t, err, part)
 	}
 	entries, err := os.ReadDir(store.Dir)
@@ -185,6 +185,10 @@ func TestRelockWritesTheSums(t *testing.T) {
 	require.NoError(t, json.Unmarshal(content, &written))
 	require.Equal(t, lockedArtifact(t, platform.ArtifactLauncher), written.Artifacts[0])
 	require.Equal(t, strings.Repeat("0a", 32), written.Artifacts[1].SHA256)
+
+	both, err := artifacts.Named(platform.ArtifactCollector(platform.ArchARM64))
+	require.NoError(t, err)
+	require.Len(t, both, 2, "a name stands for both builds")
 
 	unknown := extraPart()
 	unknown.Source.Kind = "unknown"

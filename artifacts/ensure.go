@@ -44,7 +44,7 @@ func Ensure(ctx context.Context, s Store, build Build, progress Progress, names 
 	return errors.Join(errs...)
 }
 
-// pick returns the named artifacts, or all of them.
+// pick returns the entries of these names, each in all its builds, or all of them.
 func pick(all []Artifact, names []string) ([]Artifact, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -52,12 +52,15 @@ func pick(all []Artifact, names []string) ([]Artifact, error) {
 	var found []Artifact
 	var errs []error
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(a Artifact) bool { return a.Name == name })
-		if i < 0 {
-			errs = append(errs, fmt.Errorf("artifact %q: the lock has none of this name", name))
-			continue
+		before := len(found)
+		for _, a := range all {
+			if a.Name == name {
+				found = append(found, a)
+			}
 		}
-		found = append(found, all[i])
+		if len(found) == before {
+			errs = append(errs, fmt.Errorf("artifact %q: the lock has none of this name", name))
+		}
 	}
 	return found, errors.Join(errs...)
 }

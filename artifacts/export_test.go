@@ -13,3 +13,11 @@ func CheckLock(parts []platform.NodePart) error {
 
 // CompilerFlags are a build's flags.
 func CompilerFlags(b Build) []string { return b.compilerFlags() }
+
+// Named returns the entries of the platform's parts that a name stands for.
+func Named(name string) ([]Artifact, error) {
+	return pick(entriesOf(platform.NodeParts()), []string{name})
+}
+
+// ApplyPatches changes a module as its patches say.
+var ApplyPatches = applyPatches

@@ -119,6 +119,9 @@ func (l lockFile) buildCollector(ctx context.Context, dir, arch string, build Bu
 		"GOOS=linux", "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0",
 		"GOTOOLCHAIN=" + l.Go, "GOFLAGS=" + platform.CompilerProcesses(), "GOEXPERIMENT=", "GOWORK=off", platform.CompilerMemory,
 	}
+	if err := applyPatches(ctx, dir, environment); err != nil {
+		return "", err
+	}
 	// remove_all_sd omits Prometheus' service discovery: half the size.
 	args := slices.Concat([]string{"build"}, build.compilerFlags(),
 		[]string{"-mod=readonly", "-buildvcs=false", "-tags=remove_all_sd", "-ldflags=-s -w -buildid=", "-o", binary, "."})
@@ -157,16 +160,25 @@ func compress(from, to string) (err error) {
 
 // run executes a build tool; its output is shown only when it fails.
 func run(ctx context.Context, dir string, environment []string, name string, args ...string) error {
-	if _, err := exec.LookPath(name); err != nil {
-		return fmt.Errorf("%s is not on PATH: install it", name)
+	cmd, err := command(ctx, dir, environment, name, args...)
+	if err != nil {
+		return err
 	}
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, tail(out))
 	}
 	return nil
+}
+
+// command returns a call of a build tool, which must be installed.
+func command(ctx context.Context, dir string, environment []string, name string, args ...string) (*exec.Cmd, error) {
+	if _, err := exec.LookPath(name); err != nil {
+		return nil, fmt.Errorf("%s is not on PATH: install it", name)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
+	return cmd, nil
 }
 
 // tail returns the end of a tool's output, which usually has the cause.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/emr-observatory/emr-observatory/assets/node"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
@@ -215,6 +216,50 @@ func TestCollectorReadsLogs(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Len(t, s.logs, before+1)
+}
+
+// A job may write to the folders whose logs are read. It has no other file read by a link,
+// and stops nothing by a FIFO or a lease. EMR's own links are followed.
+func TestCollectorReadsRegularFilesOnly(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	const linked = "/mnt/var/log/hadoop-yarn"
+	require.NoError(t, os.MkdirAll(linked, 0o755))
+	require.NoError(t, os.Symlink(linked, "/var/log/hadoop-yarn"))
+	application := filepath.Join(platform.EMRContainerLogDir, "application_1700000000000_0001")
+	secret := "/opt/secrets/stderr"
+	write(t, secret, "the secret of others\n")
+	in := func(container, file string) string {
+		folder := filepath.Join(application, "container_1700000000000_0001_01_00000"+container)
+		require.NoError(t, os.MkdirAll(folder, 0o755))
+		return filepath.Join(folder, file)
+	}
+	require.NoError(t, os.Symlink(secret, in("1", "stderr")))
+	require.NoError(t, unix.Mkfifo(in("2", "stdout"), 0o644))
+	write(t, in("3", "stdout"), "nobody opens this while the lease is held\n")
+	leased, err := os.OpenFile(in("3", "stdout"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, leased.Close()) })
+	_, err = unix.FcntlInt(leased.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(filepath.Dir(secret), filepath.Join(application, "container_1700000000000_0001_01_000004")))
+	require.NoError(t, os.Chmod(application, 0o777)) // as a job's user
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	startCollector(t)
+	own, err := os.Create(in("5", "stderr"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, own.Close()) })
+	for _, said := range []string{"what the job says first", "what it says after another poll"} {
+		_, err = own.WriteString(said + "\n")
+		require.NoError(t, err)
+		s.log(t, said, func(r logRow) bool { return strings.Contains(r.record.GetBody().GetStringValue(), said) })
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.logs {
+		require.NotContains(t, r.record.GetBody().GetStringValue(), "the secret")
+	}
 }
 
 func TestCollectorQueuesOnDiskWhileControlNodeIsDown(t *testing.T) {

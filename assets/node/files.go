@@ -15,7 +15,7 @@ var lock []byte
 //go:embed templates
 var templates embed.FS
 
-//go:embed _collector/*.go _collector/collector.mod _collector/collector.sum
+//go:embed _collector/*.go _collector/collector.mod _collector/collector.sum _collector/stanza
 var collectorSources embed.FS
 
 //go:embed launcher/pom.xml launcher/src/main/java
@@ -33,7 +33,7 @@ func Lock() []byte { return lock }
 // CollectorSources returns the files of the node collector's Go module, by name.
 // The OpenTelemetry Collector Builder generates them from _collector/manifest.yaml.
 // The module files are stored as collector.mod and collector.sum because go:embed
-// skips a folder with a go.mod.
+// skips a folder with a go.mod. Folders are patches of modules (see package artifacts).
 func CollectorSources() (map[string][]byte, error) {
 	files, err := embeddedFiles(collectorSources, "_collector")
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,7 +28,7 @@ const (
 )
 
 // intruderFails submits a job that asks the control node and S3 for what is of other jobs. It may
-// send what it measures, and nothing else. Security groups keep it from the operators' ports, too
+// send what it measures, and nothing else, and misleads nobody who reads its logs. Security groups keep it from the operators' ports, too
 // (tests/controls); the local cloud has none between machines of a VPC (localcloud/coverage.go).
 func intruderFails(t *testing.T, c *cloud) {
 	stack := c.outputs(t)
@@ -57,7 +58,20 @@ func intruderFails(t *testing.T, c *cloud) {
 
 	argument, err := json.Marshal(want)
 	require.NoError(t, err)
-	require.Contains(t, c.run(t, "submit", "--wait", "--name", "intruder", "tests/cloud/testdata/intruder.py", string(argument)), "COMPLETED")
+	const line = "the intruder's container logs on"
+	began := time.Now().UTC().Format(time.RFC3339)
+	require.Contains(t, c.run(t, "submit", "--wait", "--name", "intruder", "tests/cloud/testdata/intruder.py", string(argument),
+		platform.NodeCollectorEnv, line), "COMPLETED")
+	logged := func(text string) string { // by containers, not by the step, which logs its arguments
+		return fmt.Sprintf("_time:>%s AND %q:=%q AND %q", began, platform.ServiceName, platform.ServiceContainer, text)
+	}
+	testenv.Eventually(t, func() bool {
+		rows, err := c.tryLogs(t, logged(line), 1)
+		return err == nil && len(rows) == 1
+	}, testenv.Arrival, time.Second, "the node's logs, despite a FIFO among them")
+	linked, err := c.tryLogs(t, logged(platform.EnvHDFSTargets), 1)
+	require.NoError(t, err)
+	require.Empty(t, linked, "a file that the job has no right to")
 }
 
 // outsidersAreRefused asks everything that the local cloud serves on 127.0.0.1 as another user of

@@ -55,6 +55,12 @@ func answered() []threat {
 			[]string{"components/telemetry TestNodePolicyReadsArtifactsOnly", "components/emr TestNodesWithLUKSAreUsersOfTheKey"},
 		},
 		{
+			job, "It makes a FIFO, a link or a lease where the node's collector, which reads every file, looks for logs.",
+			"The collector opens regular files only, at their own paths, and waits for nobody (`assets/node/_collector/stanza`). It " +
+				"follows a link of a folder where nobody but root may make one, as EMR's of /var/log.",
+			[]string{"assets/node TestCollectorReadsRegularFilesOnly", "tests/cloud TestLife"},
+		},
+		{
 			job, "It fills the stores: series, log lines, spans or profiles without end, under any name.",
 			"Each cluster has a share for an hour (`limits`, decision 18). A sender is known by its node's address, which it cannot choose. " +
 				"What is beyond is refused and counted by cluster; other clusters lose nothing.",
@@ -143,9 +149,6 @@ func accepted() []threat {
 		{page, "It sends requests to 127.0.0.1 itself, without reading the answers.",
 			"Browsers send simple ones across sites: they can add telemetry. What runs commands asks for a signature, for a content type " +
 				"that browsers send to no other site unasked, or for HTTP/2.", nil},
-		{job, "It makes a FIFO or a link where the node's collector looks for logs.",
-			"The collector's log reader follows links and waits for FIFOs; it sends a root-only file's lines to VictoriaLogs, or reads no " +
-				"further container's log on that node. The upstream receiver has no option against it.", nil},
 		{pod, "It reads the keys of K3s' certificate authority with the instance's role.",
 			"Only pods that need the instance's role reach it, without root and without an API token. Delete the parameters after the first " +
 				"boot, if the node need not be replaced.", nil},

@@ -1,8 +1,13 @@
-"""Asks for what is not its own, as anybody's job can. Its argument is a JSON object: the answer
-that is expected, by METHOD and URL, or by the s3:// URL of Parquet files. Fails if one differs."""
+"""Asks for what is not its own, as anybody's job can. Its first argument is a JSON object: the answer
+that is expected, by METHOD and URL, or by the s3:// URL of Parquet files. Fails if one differs.
+
+The second one is a file of the node, which it links to as a log of its own, beside a FIFO. Then it
+logs the third."""
 import concurrent.futures
 import json
+import os
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -33,12 +38,25 @@ def read(url):
         raise
 
 
+def mislead(target, line):
+    """Runs in an executor, whose folder of logs has those of the application's other containers beside it."""
+    own = os.environ["LOG_DIRS"].split(",")[0]
+    for name, make in ("link", lambda path: os.symlink(target, path)), ("fifo", os.mkfifo):
+        folder = own + "_" + name
+        os.mkdir(folder)
+        make(os.path.join(folder, "stderr"))
+    time.sleep(5)  # several polls of the log reader, which must not hang in one
+    print(line, file=sys.stderr, flush=True)
+    time.sleep(5)  # until it has been read
+
+
 wanted = json.loads(sys.argv[1])
 requests = [w for w in wanted if not w.startswith("s3://")]
 with concurrent.futures.ThreadPoolExecutor(len(requests)) as pool:
     found = dict(zip(requests, pool.map(lambda r: asked(*r.split()), requests)))
 spark = SparkSession.builder.appName("intruder").getOrCreate()
 found.update((w, read(w)) for w in wanted if w.startswith("s3://"))
+spark.sparkContext.parallelize([sys.argv[2:]], 1).foreach(lambda arguments: mislead(*arguments))
 wrong = {w: found[w] for w in wanted if found[w] != wanted[w]}
 if wrong:
     raise ValueError("other answers than expected: %s" % json.dumps(wrong))
