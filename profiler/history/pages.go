@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 )
@@ -14,6 +15,13 @@ const (
 	// pageDivisor divides Options.MaxBody into the limit of a page, whose plans are in
 	// memory as text.
 	pageDivisor = 4
+	// pagesFactor multiplies Options.MaxBody into the limit of all pages of a resource. Rows take a
+	// fraction of their text in memory: 100,000 tasks, as many as Spark retains of a stage by
+	// default (spark.ui.retainedTasks), are 150 MB of text.
+	pagesFactor = 3
+	// rowSize divides Options.MaxBody into the most rows of a resource, but for the first pages: a row
+	// without any text takes as much in memory.
+	rowSize, firstPages = 256, 10
 )
 
 // SQL reads the SQL executions with their plans. If the plan of a single execution exceeds
@@ -69,7 +77,8 @@ const maxReads = 3
 // ErrShifted means that a page does not continue the previous one.
 var ErrShifted = errors.New("rows were evicted while they were read")
 
-// read reads all pages. It also returns the ids of rows that had to be shortened.
+// read reads all pages, up to the limits of a resource: a job may answer in place of its driver,
+// without end. It also returns the ids of rows that had to be shortened.
 func (p pages[T]) read(ctx context.Context, u *UI) (all []T, shortened []int64, err error) {
 	for range maxReads {
 		if all, shortened, err = p.readOnce(ctx, u); !errors.Is(err, ErrShifted) {
@@ -82,15 +91,16 @@ func (p pages[T]) read(ctx context.Context, u *UI) (all []T, shortened []int64, 
 // readOnce reads pages that overlap by one row, which shows whether rows have moved. Servers
 // that do not page (SQL executions before Spark 3.2) return all rows at once.
 func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int64, err error) {
+	text := int64(0)
 	for length := p.length; ; {
 		offset := max(0, len(all)-1)
-		page, err := p.page(ctx, u, offset, length, nil)
+		page, size, err := p.page(ctx, u, offset, length, nil)
 		switch {
 		case errors.Is(err, ErrTooLong) && length > 2:
 			length = max(2, length/2) // one row would be the one of overlap
 			continue
 		case errors.Is(err, ErrTooLong) && p.shorten != nil:
-			page, err = p.page(ctx, u, offset, length, p.shorten)
+			page, size, err = p.page(ctx, u, offset, length, p.shorten)
 			if err == nil {
 				for i := min(len(page), len(all)-offset); i < len(page); i++ {
 					shortened = append(shortened, p.id(&page[i]))
@@ -114,16 +124,41 @@ func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int
 		if len(page) != length {
 			return all, shortened, nil // a shorter page is the last, a longer one has all rows
 		}
+		text += size
+		rows, limit := max(u.c.o.MaxBody/rowSize, int64(firstPages*p.length)), pagesFactor*u.c.o.MaxBody
+		if int64(len(all)) > rows || text > limit {
+			return all, shortened, fmt.Errorf("read %s: %w: after %d rows of %d bytes there are more, and at most %d rows or %d bytes are read",
+				p.path, ErrTooLong, len(all), text, rows, limit)
+		}
 	}
 }
 
-func (p pages[T]) page(ctx context.Context, u *UI, offset, length int, more url.Values) (page []T, err error) {
+// page reads rows from an offset on. size is that of their text, in bytes.
+func (p pages[T]) page(ctx context.Context, u *UI, offset, length int, more url.Values) (page []T, size int64, err error) {
 	query := url.Values{"offset": {strconv.Itoa(offset)}, "length": {strconv.Itoa(length)}}
 	for _, values := range []url.Values{p.query, more} {
 		for name := range values {
 			query.Set(name, values.Get(name))
 		}
 	}
-	err = u.get(ctx, p.endpoint, p.path, query, decodeInto(&page, u.c.o.MaxBody/pageDivisor))
-	return page, err
+	decode := decodeInto(&page, u.c.o.MaxBody/pageDivisor)
+	err = u.get(ctx, p.endpoint, p.path, query, func(body io.Reader) error {
+		counted := &countedReader{from: body}
+		err := decode(counted)
+		size = counted.size
+		return err
+	})
+	return page, size, err
+}
+
+// countedReader counts what is read.
+type countedReader struct {
+	from io.Reader
+	size int64
+}
+
+func (r *countedReader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	r.size += int64(n)
+	return n, err
 }

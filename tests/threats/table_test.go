@@ -91,11 +91,13 @@ func answered() []threat {
 		},
 		{
 			job, "It writes a history that costs the profiler all its memory, so that nobody else's is read.",
-			"How many executors, open jobs, stages and executions of a log are kept in memory is bounded (100,000). Each reading is " +
-				"recorded before it begins. What was being " +
-				"read when the process ended is read alone in the next run, after its cluster's others, and given up for a day after three " +
+			"How many executors, open jobs, stages and executions of a log are kept in memory is bounded (100,000), and so are rows and " +
+				"bytes of a server's pages. Each reading is recorded before it begins. What was being read when the process ended is read alone in the next run, after its cluster's others, and given up for a day after three " +
 				"times, with a row in `completeness`.",
-			[]string{"profiler/fold TestMemoryOfManyExecutors", "profiler/run TestAnApplicationThatEndsTheProfiler"},
+			[]string{
+				"profiler/fold TestMemoryOfManyExecutors", "profiler/history TestPagesWithoutEnd",
+				"profiler/run TestAnApplicationThatEndsTheProfiler",
+			},
 		},
 		{
 			node, "It asks as another role: it assumes the role of the tools, or reads Parameter Store.",
