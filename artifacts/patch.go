@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,7 +42,7 @@ func applyPatches(ctx context.Context, dir string, environment []string) error {
 			err = p.apply(ctx, filepath.Dir(file), environment)
 		}
 		if err != nil {
-			return fmt.Errorf("patch %s: %w", p.Module, err)
+			return fmt.Errorf("%s of %s: %w", patchFile, filepath.Base(filepath.Dir(file)), err)
 		}
 	}
 	return nil
@@ -54,10 +55,12 @@ func (p patch) apply(ctx context.Context, folder string, environment []string) e
 	if err != nil {
 		return err
 	}
+	var said strings.Builder
+	download.Stderr = &said
 	answer, failed := download.Output()
 	var original struct{ Dir, Error string }
 	if err := json.Unmarshal(answer, &original); err != nil || failed != nil {
-		return fmt.Errorf("go mod download: %w: %s", errors.Join(failed, err), original.Error)
+		return fmt.Errorf("go mod download %s: %w: %s%s", p.Module, cmp.Or(failed, err), original.Error, tail([]byte(said.String())))
 	}
 	if err := copyModule(original.Dir, folder); err != nil {
 		return err

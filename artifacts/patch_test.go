@@ -47,5 +47,5 @@ func TestPatchedModules(t *testing.T) {
 // A new version of a module may have something else where the patch was made for.
 func TestPatchThatNoLongerFits(t *testing.T) {
 	err := artifacts.ApplyPatches(t.Context(), patched(t, "return nothing"), nil)
-	require.ErrorContains(t, err, `patch golang.org/x/mod: semver/semver.go: "return nothing" occurs 0 times: it must occur once`)
+	require.ErrorContains(t, err, `patch.json of own: semver/semver.go: "return nothing" occurs 0 times: it must occur once`)
 }

@@ -90,6 +90,7 @@ type received struct {
 	metrics map[string]float64 // the last value by JVM, name and labels
 	series  map[string]map[string]int
 	traced  int // log records with a span
+	logged  int // bytes of log records' texts
 	output  string
 }
 
@@ -156,6 +157,7 @@ func (r *received) add(message otlp) {
 	for _, resource := range message.ResourceLogs {
 		for _, scope := range resource.ScopeLogs {
 			for _, record := range scope.LogRecords {
+				r.logged += len(record.Body.StringValue)
 				if record.SpanID != "" && strings.Contains(record.Body.StringValue, "Exception in task") {
 					r.traced++
 				}

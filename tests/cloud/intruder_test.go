@@ -66,7 +66,7 @@ func intruderFails(t *testing.T, c *cloud) {
 		return fmt.Sprintf("_time:>%s AND %q:=%q AND %q", began, platform.ServiceName, platform.ServiceContainer, text)
 	}
 	testenv.Eventually(t, func() bool {
-		rows, err := c.tryLogs(t, logged(line), 1)
+		rows, err := c.tryLogs(t, logged(line+" 9"), 1)
 		return err == nil && len(rows) == 1
 	}, testenv.Arrival, time.Second, "the node's logs, despite a FIFO among them")
 	linked, err := c.tryLogs(t, logged(platform.EnvHDFSTargets), 1)

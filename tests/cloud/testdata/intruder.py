@@ -2,7 +2,7 @@
 that is expected, by METHOD and URL, or by the s3:// URL of Parquet files. Fails if one differs.
 
 The second one is a file of the node, which it links to as a log of its own, beside a FIFO. Then it
-logs the third."""
+logs the third each second, with a number from 0 to 9."""
 import concurrent.futures
 import json
 import os
@@ -43,11 +43,11 @@ def mislead(target, line):
     own = os.environ["LOG_DIRS"].split(",")[0]
     for name, make in ("link", lambda path: os.symlink(target, path)), ("fifo", os.mkfifo):
         folder = own + "_" + name
-        os.mkdir(folder)
+        os.makedirs(folder, exist_ok=True)
         make(os.path.join(folder, "stderr"))
-    time.sleep(5)  # several polls of the log reader, which must not hang in one
-    print(line, file=sys.stderr, flush=True)
-    time.sleep(5)  # until it has been read
+    for second in range(10):  # the log reader polls every second, and must not hang in any
+        print("%s %d" % (line, second), file=sys.stderr, flush=True)
+        time.sleep(1)
 
 
 wanted = json.loads(sys.argv[1])
