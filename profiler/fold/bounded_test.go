@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,7 +94,8 @@ func TestMemoryOfManyExecutors(t *testing.T) {
 		lines := []string{applicationStart(0)}
 		for id := range n {
 			lines = append(lines, fmt.Sprintf(`{"Event":"SparkListenerExecutorAdded","Timestamp":1,"Executor ID":"%d","Executor Info":`+
-				`{"Host":"ip-10-0-0-%d","Total Cores":4,"Log Urls":{"stdout":"http://ip-10-0-0-%d:8042/node/containerlogs/c_%d/stdout"}}}`,
+				`{"Host":"ip-10-0-0-%d.eu-west-1.compute.internal","Total Cores":4,"Log Urls":{"stdout":"http://ip-10-0-0-%d.eu-west-1.compute.`+
+				`internal:8042/node/containerlogs/container_1700000000000_0001_01_%06d/hadoop/stdout?start=-4096"}}}`,
 				id, id%256, id%256, id))
 		}
 		return append(lines, applicationEnd(10))
@@ -108,4 +111,46 @@ func TestMemoryOfManyExecutors(t *testing.T) {
 	require.NoError(t, err)
 	_, err = fold.Log(t.Context(), log, tables.Cluster{}, fold.Options{}, &measured{rows: map[tables.Name]int{}})
 	require.ErrorIs(t, err, fold.ErrTooMany)
+}
+
+// Few entries with long texts take as much memory as many with short ones. What has ended
+// counts no more.
+func TestMemoryOfLongTexts(t *testing.T) {
+	long := strings.Repeat("x", 15<<10)
+	executors := func(n int) []string {
+		lines := []string{applicationStart(0)}
+		for id := range n {
+			lines = append(lines, fmt.Sprintf(`{"Event":"SparkListenerExecutorAdded","Timestamp":1,"Executor ID":"%d","Executor Info":`+
+				`{"Host":"%d%s","Total Cores":4,"Log Urls":{}}}`, id, id, long))
+		}
+		return append(lines, applicationEnd(10))
+	}
+	bytes, rows := growth(t, executors(4000)) // 60 MiB
+	require.Equal(t, 4000, rows["executors"])
+	require.Less(t, bytes, int64(130<<20))
+	jobs := []string{applicationStart(0)}
+	for id := range int64(5000) {
+		jobs = append(jobs, fmt.Sprintf(`{"Event":"SparkListenerJobStart","Job ID":%d,"Submission Time":1,"Stage Infos":[],"Stage IDs":[],`+
+			`"Properties":{"spark.job.description":%q}}`, id, long),
+			fmt.Sprintf(`{"Event":"SparkListenerJobEnd","Job ID":%d,"Completion Time":2,"Job Result":{"Result":"JobSucceeded"}}`, id))
+	}
+	_, rows = growth(t, append(jobs, applicationEnd(10)))
+	require.Equal(t, 5000, rows["jobs"])
+
+	folder := t.TempDir()
+	for name, lines := range map[string][]string{"executors": executors(4700), "open jobs": slices.DeleteFunc(jobs, func(line string) bool {
+		return strings.Contains(line, "JobEnd")
+	})} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "log"), []byte(joined(lines)), 0o600))
+		log, err := eventlog.Open(os.DirFS(folder), "log")
+		require.NoError(t, err)
+		_, err = fold.Log(t.Context(), log, tables.Cluster{}, fold.Options{}, &measured{rows: map[tables.Name]int{}})
+		require.ErrorIs(t, err, fold.ErrTooMany, name)
+	}
+}
+
+// Spark writes an empty plan for a statement that it could not analyse.
+func TestEmptyPlans(t *testing.T) {
+	_, rows := growth(t, []string{applicationStart(0), sqlStart(0, 1, object{}), sqlEnd(0, 2, ""), applicationEnd(10)})
+	require.Equal(t, 1, rows["sql"])
 }

@@ -62,6 +62,7 @@ type listener struct {
 	operations      map[string]*tables.Operation // of Spark Connect, by number: those that are open
 	endedExecutions []*execution                 // by end; not yet written
 	waiting         int                          // sum of their sizes
+	texts           int                          // bytes of texts of executors, and of open jobs and executions
 	task            taskRow
 	scratch         []int64
 	spare           [][]sample // memory of stages that are done
@@ -95,13 +96,18 @@ func (l *listener) setID() {
 // the profiler's pod has 256 MiB. A log of months of dynamic allocation has some ten thousand.
 const maxHeld = 100_000
 
-// ErrTooMany is of a log of which more would have to be kept than maxHeld.
+// maxTexts bounds the texts of executors, jobs and plans, of which each has up to 16 KiB (package
+// eventlog). So many executors have some 30 MiB, if their names and URLs are as EMR's, and twice as
+// much with YARN's reasons for their end.
+const maxTexts = 64 << 20 // bytes
+
+// ErrTooMany is of a log of which more would have to be kept than maxHeld or maxTexts.
 var ErrTooMany = fmt.Errorf("the log has more than %d executors, or as many jobs, stages, tasks, executions and operations without "+
-	"an end", maxHeld)
+	"an end, or %d MiB of their names", maxHeld, maxTexts>>20)
 
 // handle processes an event.
 func (l *listener) handle(event eventlog.Event) error {
-	if l.held() > maxHeld {
+	if l.held() > maxHeld || l.texts > maxTexts {
 		return ErrTooMany
 	}
 	l.engine.Add(event)
@@ -122,7 +128,9 @@ func (l *listener) handle(event eventlog.Event) error {
 	case *eventlog.SQLStart:
 		l.sqlStart(e)
 	case *eventlog.SQLPlan:
-		l.execution(e.ID).plan, l.execution(e.ID).row.PlanLength = graphOf(&e.Plan), e.PlanLength
+		x := l.execution(e.ID)
+		x.row.PlanLength = e.PlanLength
+		l.setPlan(x, &e.Plan)
 	case *eventlog.SQLEnd:
 		return l.sqlEnd(e)
 	case *eventlog.DriverAccumulators:

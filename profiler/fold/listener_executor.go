@@ -16,6 +16,7 @@ type executor struct {
 	logs  map[string]string
 	live  bool // not removed
 	peaks *eventlog.ExecutorMetrics
+	texts int // what it counts for in listener.texts
 }
 
 // fallbackExecutor is the id under which Spark registers the storage that takes the blocks
@@ -31,6 +32,19 @@ func (l *listener) liveExecutor(id string) *executor {
 	return nil
 }
 
+// weigh updates what an executor counts for in texts.
+func (l *listener) weigh(x *executor) {
+	l.texts -= x.texts
+	x.texts = len(x.row.ExecutorID) + len(x.host) + len(x.row.HostPort)
+	for name, url := range x.logs {
+		x.texts += len(name) + len(url)
+	}
+	if x.row.RemoveReason != nil {
+		x.texts += len(*x.row.RemoveReason)
+	}
+	l.texts += x.texts
+}
+
 // register returns an executor, a new one if it is unknown or registers again after its
 // removal.
 func (l *listener) register(id string, time tables.Millis) *executor {
@@ -40,6 +54,7 @@ func (l *listener) register(id string, time tables.Millis) *executor {
 		// Spark before 3.1 has only resource profile 0.
 		x = &executor{row: tables.Executor{ExecutorID: id, AddTime: time, ResourceProfileID: new(int64)}, live: true}
 		l.executors[id] = x
+		l.weigh(x)
 	}
 	x.row.IsActive = true
 	return x
@@ -48,6 +63,7 @@ func (l *listener) register(id string, time tables.Millis) *executor {
 func (l *listener) executorAdded(e *eventlog.ExecutorAdded) {
 	x := l.register(e.ID, e.Time)
 	x.host, x.logs = e.Host, maps.Clone(e.Logs)
+	l.weigh(x)
 	x.row.TotalCores = e.Cores
 	cores := l.taskCores
 	if e.ResourceProfile != nil {
@@ -63,6 +79,7 @@ func (l *listener) blockManagerAdded(e *eventlog.BlockManagerAdded) {
 	x := l.register(e.Executor, e.Time)
 	x.row.HostPort, x.row.MaxMemory = e.Host+":"+strconv.FormatInt(e.Port, 10), e.MaxMemory
 	x.host = cmp.Or(x.host, e.Host)
+	l.weigh(x)
 }
 
 func (l *listener) executorRemoved(e *eventlog.ExecutorRemoved) {
@@ -72,6 +89,7 @@ func (l *listener) executorRemoved(e *eventlog.ExecutorRemoved) {
 		return
 	}
 	x.live, x.row.IsActive, x.row.RemoveTime, x.row.RemoveReason = false, false, e.Time, &e.Reason
+	l.weigh(x)
 	if l.earliestOpen() < e.Time {
 		l.dead[e.ID] = x
 	}

@@ -15,6 +15,7 @@ type job struct {
 	completed map[int64]struct{} // stages
 	skipped   map[int64]struct{} // stages
 	waits     int                // of an ended job: its stages with an open attempt
+	texts     int                // what it counts for in listener.texts
 }
 
 // snapshot saves the row as Spark would write it now.
@@ -38,6 +39,10 @@ func (l *listener) jobStart(e *eventlog.JobStart) {
 		x.jobs = append(x.jobs, executionJob{e.ID, JobRunning})
 	}
 	l.jobs[e.ID] = j
+	defer func() {
+		j.texts = len(p.Description) + len(p.Group) + len(j.row.JobName)
+		l.texts += j.texts
+	}()
 	last := int64(-1)
 	for i := range e.Stages {
 		info := &e.Stages[i]
@@ -69,6 +74,7 @@ func (l *listener) jobEnd(e *eventlog.JobEnd) error {
 		return l.lostJob(e)
 	}
 	delete(l.jobs, e.ID)
+	l.texts -= j.texts
 	var groups []*stageGroup
 	for _, id := range j.row.StageIDs {
 		if group := l.stageGroups[id]; group != nil && !slices.Contains(groups, group) {

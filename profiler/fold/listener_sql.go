@@ -16,6 +16,7 @@ type execution struct {
 	ended   bool
 	queued  bool // it and its jobs have ended; waits to be written
 	size    int  // what it counts for in listener.waiting
+	texts   int  // what it counts for in listener.texts
 	failure string
 	jobs    []executionJob
 	// values are the latest values of accumulators that stages and the driver reported:
@@ -81,7 +82,27 @@ func (l *listener) sqlStart(e *eventlog.SQLStart) {
 	if e.Root != nil {
 		x.row.RootSQLID = new(*e.Root)
 	}
-	x.plan = graphOf(&e.Plan)
+	l.setPlan(x, &e.Plan)
+}
+
+// setPlan keeps an execution's plan in place of an earlier one.
+func (l *listener) setPlan(x *execution, plan *eventlog.PlanNode) {
+	x.plan = graphOf(plan)
+	if l.executions[x.row.SQLID] != x {
+		return // already written
+	}
+	l.texts -= x.texts
+	x.texts = len(x.row.Description)
+	if x.plan != nil {
+		for i := range x.plan.nodes {
+			n := &x.plan.nodes[i]
+			x.texts += len(n.name)
+			for _, m := range n.metrics {
+				x.texts += len(m.name)
+			}
+		}
+	}
+	l.texts += x.texts
 }
 
 func (l *listener) sqlEnd(e *eventlog.SQLEnd) error {
@@ -127,6 +148,7 @@ func (l *listener) endExecution(x *execution) error {
 func (l *listener) writeExecution(x *execution) error {
 	id := x.row.SQLID
 	delete(l.executions, id)
+	l.texts -= x.texts
 	l.seen.writtenSQL.add(id)
 	x.row.Status = x.status()
 	x.row.ErrorMessage = nonEmpty(x.failure)

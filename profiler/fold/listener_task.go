@@ -38,7 +38,10 @@ func (l *listener) taskStart(e *eventlog.TaskStart) {
 func (l *listener) taskExecutor(id string) *executor {
 	x := l.executors[id]
 	if x == nil {
-		l.namedExecutors[id] = struct{}{}
+		if _, known := l.namedExecutors[id]; !known {
+			l.namedExecutors[id] = struct{}{}
+			l.texts += len(id)
+		}
 		return nil
 	}
 	if !x.live {

@@ -15,10 +15,10 @@ const (
 	// pageDivisor divides Options.MaxBody into the limit of a page, whose plans are in
 	// memory as text.
 	pageDivisor = 4
-	// pagesFactor multiplies Options.MaxBody into the limit of all pages of a resource. Rows take a
-	// fraction of their text in memory: 100,000 tasks, as many as Spark retains of a stage by
-	// default (spark.ui.retainedTasks), are 150 MB of text.
-	pagesFactor = 3
+	// pagesFactor multiplies Options.MaxBody into the limit of all pages of a resource, without texts
+	// that are not kept. Rows take a fraction of their text in memory: 100,000 tasks, as many as Spark
+	// retains of a stage by default (spark.ui.retainedTasks), are 150 MB of text.
+	pagesFactor = 4
 	// rowSize divides Options.MaxBody into the most rows of a resource, but for the first pages: a row
 	// without any text takes as much in memory.
 	rowSize, firstPages = 256, 10
@@ -29,7 +29,7 @@ const (
 func (u *UI) SQL(ctx context.Context) (all []Execution, withoutPlan []int64, err error) {
 	all, withoutPlan, err = pages[Execution]{
 		endpoint: SQL, path: "/sql", length: sqlPage, id: func(e *Execution) int64 { return e.ID },
-		shorten: url.Values{"planDescription": {"false"}},
+		shorten: url.Values{"planDescription": {"false"}}, dropped: func(e *Execution) int64 { return int64(e.Plan) },
 	}.read(ctx, u)
 	switch {
 	case errors.Is(err, ErrNotFound) && len(all) == 0:
@@ -68,6 +68,8 @@ type pages[T any] struct {
 	id       func(*T) int64
 	// shorten are parameters that shorten rows that exceed the limit; nil if there are none.
 	shorten url.Values
+	// dropped returns how much of a row's text is not kept; nil if all of it is.
+	dropped func(*T) int64
 }
 
 // maxReads is how often a resource is read from its start, if rows are evicted during each
@@ -124,7 +126,12 @@ func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int
 		if len(page) != length {
 			return all, shortened, nil // a shorter page is the last, a longer one has all rows
 		}
-		text += size
+		for i := range page {
+			if p.dropped != nil {
+				size -= p.dropped(&page[i])
+			}
+		}
+		text += size * int64(len(page)-1) / int64(len(page)) // its first row is the last of the page before
 		rows, limit := max(u.c.o.MaxBody/rowSize, int64(firstPages*p.length)), pagesFactor*u.c.o.MaxBody
 		if int64(len(all)) > rows || text > limit {
 			return all, shortened, fmt.Errorf("read %s: %w: after %d rows of %d bytes there are more, and at most %d rows or %d bytes are read",

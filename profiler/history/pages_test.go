@@ -40,7 +40,7 @@ func TestPagesWithoutEnd(t *testing.T) {
 			all, err := client.UI("a", "").Tasks(t.Context(), 1, 0)
 			require.ErrorIs(t, err, history.ErrTooLong)
 			require.ErrorContains(t, err, "read /stages/1/0/taskList: longer than the limit: after ")
-			require.ErrorContains(t, err, "at most 32768 rows or 25165824 bytes are read")
+			require.ErrorContains(t, err, "at most 32768 rows or 33554432 bytes are read")
 			require.GreaterOrEqual(t, len(all), 32768)
 			require.Less(t, pages, 30)
 		})
