@@ -90,8 +90,9 @@ func (in Input) Validate() error {
 // that runs the boot script. It uses the modules write_files and runcmd only.
 //
 // cloud-init runs the command at an instance's first boot only. If the script fails,
-// because the volume is attached an hour later or a download is refused, a unit runs it
-// again until it succeeds: a node that stayed as it is would have to be replaced by hand.
+// because the volume is attached late or a download is refused, a unit runs it again until
+// it succeeds: a node that stayed as it is would have to be replaced by hand. The role may
+// read the keys of the authorities for an hour only (components/controlnode).
 func UserData(in Input) ([]byte, error) { return userDataAt("", in) }
 
 // userDataAt renders user data for a machine whose / is root; tests boot in a

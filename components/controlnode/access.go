@@ -95,7 +95,7 @@ func nodePolicy(
 			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {a.Service("s3", region), a.Service("ssm", region)}}},
 		},
 		{
-			Sid: "OwnAuthorities", Effect: iampolicy.Allow,
+			Sid: "OwnCertificates", Effect: iampolicy.Allow, // their keys: see bootPolicy
 			Action: []string{"ssm:GetParameter"}, Resource: parameterARNs,
 		},
 		{

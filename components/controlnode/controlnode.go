@@ -58,7 +58,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	access, err := b.createRole(pki.parameterARNs())
+	access, err := b.createRole(pki.parameterARNs(certificateFile))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	gate, err := b.createGate(at, machine, pki)
+	allowed, err := b.allowBoot(access.role, machine, pki)
+	if err != nil {
+		return nil, err
+	}
+	gate, err := b.createGate(at, machine, pki, allowed)
 	if err != nil {
 		return nil, err
 	}

@@ -93,6 +93,7 @@ func computed(r recorder.Resource) resource.PropertyMap {
 		out["privateKeyPem"] = "-----BEGIN " + r.Name + "-----"
 	case strings.HasPrefix(r.Type, "tls:"):
 		out["certPem"], out["certRequestPem"] = "-----BEGIN "+r.Name+"-----", "-----BEGIN "+r.Name+"-----"
+		out["validityStartTime"] = "2026-12-01T19:30:00+01:00"
 	case strings.HasPrefix(r.Type, "aws:ec2/networkInterface:"):
 		out["privateIp"] = privateIP
 	case strings.HasPrefix(r.Type, "aws:ec2/eip:"):
@@ -148,6 +149,7 @@ func TestRegistersExactlyTheseResources(t *testing.T) {
 		"aws:iam/instanceProfile:InstanceProfile control-profile",
 		"aws:iam/role:Role control-role",
 		"aws:iam/rolePolicy:RolePolicy control-access",
+		"aws:iam/rolePolicy:RolePolicy control-boot-access",
 		"aws:ssm/parameter:Parameter control-client-ca-crt-parameter",
 		"aws:ssm/parameter:Parameter control-client-ca-key-parameter",
 		"aws:ssm/parameter:Parameter control-image-" + validArgs().Arch,
@@ -159,9 +161,11 @@ func TestRegistersExactlyTheseResources(t *testing.T) {
 		"tls:index/certRequest:CertRequest control-administrator-request",
 		"tls:index/locallySignedCert:LocallySignedCert control-administrator",
 		"tls:index/privateKey:PrivateKey control-administrator-key",
+		"tls:index/privateKey:PrivateKey control-boot-key",
 		"tls:index/privateKey:PrivateKey control-client-ca-key",
 		"tls:index/privateKey:PrivateKey control-request-header-ca-key",
 		"tls:index/privateKey:PrivateKey control-server-ca-key",
+		"tls:index/selfSignedCert:SelfSignedCert control-boot",
 		"tls:index/selfSignedCert:SelfSignedCert control-client-ca",
 		"tls:index/selfSignedCert:SelfSignedCert control-request-header-ca",
 		"tls:index/selfSignedCert:SelfSignedCert control-server-ca",
@@ -272,8 +276,8 @@ func TestCACertificatesAndAdministratorCertificate(t *testing.T) {
 		require.Equal(t, "P256", r.Inputs["ecdsaCurve"].StringValue())
 	}
 	for _, r := range rec.OfType("tls:index/selfSignedCert:SelfSignedCert") {
-		require.True(t, r.Inputs["isCaCertificate"].BoolValue())
-		require.NotContains(t, r.Inputs, resource.PropertyKey("earlyRenewalHours"), "a CA must not be renewed")
+		require.Equal(t, r.Name != "control-boot", r.Inputs.HasValue("isCaCertificate"))
+		require.NotContains(t, r.Inputs, resource.PropertyKey("earlyRenewalHours"), "it must not be renewed")
 	}
 	subject := one(t, rec, "tls:index/certRequest:CertRequest", "control-administrator-request").Inputs["subject"].ObjectValue()
 	require.Equal(t, "system:admin", subject["commonName"].StringValue())

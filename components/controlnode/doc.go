@@ -7,7 +7,8 @@
 //   - with public access, an Elastic IP on that interface;
 //   - an encrypted data volume of its own, protected and retained unless the
 //     stack is ephemeral, and its attachment;
-//   - a role limited to the prefixes, the key and the parameters the node needs;
+//   - a role limited to the prefixes, the key and the parameters the node needs; the keys
+//     of K3s' authorities are among these for an hour from the instance's creation;
 //   - the certificate authorities of K3s, passed to the instance as SSM
 //     SecureStrings, and the administrator's certificate;
 //   - the instance, which is replaced when its user data changes: everything

@@ -22,8 +22,9 @@ var unreachableHints = map[string]string{
 
 // createGate creates the command that waits, on the machine that runs the
 // program, until the API answers. It runs again when the instance, the volume's
-// attachment or a certificate is replaced.
-func (b *builder) createGate(at addresses, m machine, p pki) (*local.Command, error) {
+// attachment or a certificate is replaced. It follows allowed, without which the node does
+// not boot.
+func (b *builder) createGate(at addresses, m machine, p pki, allowed pulumi.Resource) (*local.Command, error) {
 	gate, err := local.NewCommand(b.Ctx, b.Name("gate"), &local.CommandArgs{
 		Create:      pulumi.String(boot.Gate()),
 		Interpreter: pulumi.ToStringArray([]string{"/bin/sh", "-c"}),
@@ -38,7 +39,7 @@ func (b *builder) createGate(at addresses, m machine, p pki) (*local.Command, er
 		},
 		AddPreviousOutputInEnv: pulumi.Bool(false),
 		Triggers:               pulumi.Array{m.instance.ID(), m.attachment.ID()},
-	}, b.Options()...)
+	}, b.Options(pulumi.DependsOn([]pulumi.Resource{allowed}))...)
 	if err != nil {
 		return nil, fmt.Errorf("create gate %s: %w", b.Name("gate"), err)
 	}

@@ -25,8 +25,8 @@ const (
 type pki struct {
 	cas           map[string]certificate.Certificate // certificate authorities by name
 	administrator certificate.Certificate
-	prefix        string // SSM path of the parameters, ending in a slash
-	parameters    []*ssm.Parameter
+	prefix        string           // SSM path of the parameters, ending in a slash
+	parameters    []*ssm.Parameter // of boot.CAFiles, in their order
 }
 
 // createPKI creates the certificate authorities and the administrator's
@@ -99,10 +99,15 @@ func (b *builder) storeCAFile(p pki, file string) (*ssm.Parameter, error) {
 	return parameter, nil
 }
 
-func (p pki) parameterARNs() []pulumi.StringInput {
-	out := make([]pulumi.StringInput, 0, len(p.parameters))
-	for _, parameter := range p.parameters {
-		out = append(out, parameter.Arn)
+// Kinds of files in boot.CAFiles, by the ends of their names.
+const certificateFile, keyFile = ".crt", ".key"
+
+// parameterARNs returns the ARNs of the parameters with one kind of file.
+func (p pki) parameterARNs(kind string) (arns []pulumi.StringInput) {
+	for i, file := range boot.CAFiles() {
+		if strings.HasSuffix(file, kind) {
+			arns = append(arns, p.parameters[i].Arn)
+		}
 	}
-	return out
+	return arns
 }

@@ -123,7 +123,7 @@ func Computed(r recorder.Resource) resource.PropertyMap {
 		return resource.PropertyMap{"privateKeyPem": resource.MakeSecret(text("key of " + r.Name)),
 			"privateKeyPemPkcs8": resource.MakeSecret(text("key of " + r.Name))}
 	case "tls:index/selfSignedCert:SelfSignedCert", "tls:index/locallySignedCert:LocallySignedCert":
-		return resource.PropertyMap{"certPem": text("certificate of " + r.Name)}
+		return resource.PropertyMap{"certPem": text("certificate of " + r.Name), "validityStartTime": text("2026-12-01T18:00:00Z")}
 	case "tls:index/certRequest:CertRequest":
 		return resource.PropertyMap{"certRequestPem": text("request of " + r.Name)}
 	case "command:local:Command":

@@ -29,6 +29,9 @@ func one(key, value string, e effects, refused ...string) edit {
 	return edit{keys: []string{key}, sets: []set{{key, value}}, effects: e, refused: refused}
 }
 
+// bootAccess is what another instance needs at its first boot.
+const bootAccess = "control-boot-access"
+
 // Effects shared by several keys.
 var (
 	replacesCluster = effects{changes.Replaced: {"emr-main-cluster", "emr-main-task-spot"}}
@@ -38,11 +41,12 @@ var (
 	// bootstrap arguments and certificates contain.
 	newControlAddress = effects{
 		changes.Replaced: {
-			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-main-cluster",
+			"control-address", "control-interface", "control-instance", "control-attachment", "control-boot", "control-gate", "emr-main-cluster",
 			"emr-main-task-spot",
 			"workloads-grafana-request", "workloads-grafana-certificate", "workloads-status-request", "workloads-status-certificate",
 			"workloads-tools-request", "workloads-tools-certificate",
 		},
+		changes.Updated:    {bootAccess},
 		changes.Unforeseen: {"workloads-*", "grafana-*"},
 	}
 )
@@ -84,8 +88,9 @@ func identityEdits() []edit {
 			changes.Updated: {"control-role", "control-tools-role", "emr-main-node", "emr-main-service"},
 		}),
 		one("iamPath", `"/team/"`, effects{
-			changes.Replaced: {"control-role", "control-profile", "control-access", "emr-main-node*", "emr-main-service*", "emr-main-cluster",
-				"emr-main-task-spot", "telemetry-observed-nodes", "control-tools-role", "control-tools-access", "control-assume-tools-role"},
+			changes.Replaced: {"control-role", "control-profile", "control-access", bootAccess, "emr-main-node*", "emr-main-service*",
+				"emr-main-cluster", "emr-main-task-spot", "telemetry-observed-nodes", "control-tools-role", "control-tools-access",
+				"control-assume-tools-role"},
 			changes.Updated: {"control-instance", "workloads-tools-config"}, changes.Restarted: {"workloads-tools"},
 		}, "emr-main-cluster"),
 	}
@@ -93,7 +98,7 @@ func identityEdits() []edit {
 
 func networkEdits() []edit {
 	moved := effects{
-		changes.Updated: {"network-internet"},
+		changes.Updated: {"network-internet", bootAccess},
 		changes.Replaced: append([]string{"network-vpc", "network-*", "emr-main-core*", "emr-main-master*", "emr-main-service-access*"},
 			newControlAddress[changes.Replaced]...),
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
@@ -109,6 +114,7 @@ func networkEdits() []edit {
 				{"network.publicSubnetId", `"subnet-0123abce"`}, {"network.dnsServers", `["10.0.0.5"]`}},
 			effects: effects{
 				changes.Created: {"network-emr-tag-subnet-0123abcd", "network-control-dns-*", "emr-main-*-dns-*"},
+				changes.Updated: {bootAccess},
 				changes.Deleted: {"network-vpc", "network-*"},
 				changes.Replaced: append([]string{
 					"network-control*", "network-observed*", "emr-main-master*", "emr-main-core*", "emr-main-service-access*",
@@ -122,7 +128,7 @@ func networkEdits() []edit {
 
 func controlEdits() []edit {
 	notPublic := effects{
-		changes.Updated:    {"network-s3"},
+		changes.Updated:    {"network-s3", bootAccess},
 		changes.Deleted:    {"control-address"},
 		changes.Replaced:   newControlAddress[changes.Replaced][1:], // the public one is deleted
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
@@ -133,7 +139,8 @@ func controlEdits() []edit {
 	// The data volume, the interface with its address and the authorities stay.
 	newInstance := effects{
 		changes.Deleted:    {"control-image-amd64"},
-		changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
+		changes.Updated:    {bootAccess},
+		changes.Replaced:   {"control-instance", "control-attachment", "control-boot", "control-gate"},
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
 	}
 	fetchedElsewhere := maps.Clone(newInstance)
@@ -149,7 +156,8 @@ func controlEdits() []edit {
 			effects: effects{
 				changes.Created:    {"control-image-arm64"},
 				changes.Deleted:    {"control-image-amd64"},
-				changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
+				changes.Updated:    {bootAccess},
+				changes.Replaced:   {"control-instance", "control-attachment", "control-boot", "control-gate"},
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}},
 		one("controlNode.registryMirror", `"mirror.example.com"`, fetchedElsewhere),

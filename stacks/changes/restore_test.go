@@ -50,8 +50,9 @@ func TestLostControlNodeComesBackOnARestoredVolume(t *testing.T) {
 	plan, err := changes.Preview(t.Context(), s.Stack)
 	require.NoError(t, err)
 	require.Equal(t, []string{"control-attachment", "control-instance"}, plan.Names(changes.Created), "%s", plan)
-	require.Equal(t, []string{"control-gate"}, plan.Names(changes.Replaced), "%s", plan)
-	for _, effect := range []changes.Effect{changes.Updated, changes.Restarted, changes.Deleted} {
+	require.Equal(t, []string{"control-boot", "control-gate"}, plan.Names(changes.Replaced), "%s", plan)
+	require.Equal(t, []string{bootAccess}, plan.Names(changes.Updated), "%s", plan)
+	for _, effect := range []changes.Effect{changes.Restarted, changes.Deleted} {
 		require.Empty(t, plan.Names(effect), "%s", plan)
 	}
 	s.up(t)

@@ -130,7 +130,7 @@ func newImageKeepsTelemetry(t *testing.T, c *cloud, trace string) {
 	testenv.RequireLong(t, "assets/controlnode TestReplacedInstanceReusesVolume boots on such a volume; stacks/changes replaces the instance")
 	held, before := c.storedUntil(t, trace), c.plainOutputs(t)
 	n := c.up(t, imageEdit)
-	require.Equal(t, 3, n.replaced, "instance, attachment and gate: %+v", n)
+	require.Equal(t, 4, n.replaced, "instance, attachment, boot window and gate: %+v", n)
 	replaced := time.Now()
 	after := c.plainOutputs(t)
 	requireSameFrontDoor(t, before, after)

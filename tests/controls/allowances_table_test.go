@@ -68,8 +68,10 @@ func always() []Allowance {
 			"Tempo and Pyroscope list their blocks, the profiler its tables; clients look up the bucket's region."},
 		{"control-access", control, []string{"kms:Decrypt", "kms:GenerateDataKey"},
 			"Objects and parameters are encrypted with the stack's key; only through S3 and SSM."},
-		{"control-access", control, []string{"ssm:GetParameter"}, "The first boot fetches the certificate authorities of K3s, by name; " +
-			"the collector's pod fetches the headers for tracing.endpoint, if tracing.headersParameter names them."},
+		{"control-access", control, []string{"ssm:GetParameter"}, "An instance's first boot fetches the certificates of K3s' authorities, " +
+			"by name; the collector's pod fetches the headers for tracing.endpoint, if tracing.headersParameter names them."},
+		{"control-boot-access", control, []string{"ssm:GetParameter"}, "An instance's first boot fetches the keys of K3s' authorities, by " +
+			"name, in the hour after its volume was attached."},
 		{"control-access", control, []string{
 			"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
 			"The CloudWatch exporter reads metrics of resources with the stack's tags."},

@@ -91,13 +91,20 @@ func answered() []threat {
 		},
 		{
 			job, "It writes a history that costs the profiler all its memory, so that nobody else's is read.",
-			"How many executors, open jobs, stages and executions of a log are kept in memory is bounded (100,000), and so are rows and " +
-				"bytes of a server's pages. Each reading is recorded before it begins. What was being read when the process ended is read alone in the next run, after its cluster's others, and given up for a day after three " +
-				"times, with a row in `completeness`.",
+			"How many executors, open jobs, stages and executions of a log are kept in memory is bounded (100,000), and so are the names " +
+				"of executors, jobs and plans (64 MiB), and rows and bytes of a server's pages. Each reading is recorded before it begins. " +
+				"What was being read when the process ended is read alone in the next run, after its cluster's others, and given up for a " +
+				"day after three times, with a row in `completeness`.",
 			[]string{
-				"profiler/fold TestMemoryOfManyExecutors", "profiler/history TestPagesWithoutEnd",
+				"profiler/fold TestMemoryOfManyExecutors", "profiler/fold TestMemoryOfLongTexts", "profiler/history TestPagesWithoutEnd",
 				"profiler/run TestAnApplicationThatEndsTheProfiler",
 			},
+		},
+		{
+			pod, "It reads the keys of K3s' certificate authority, with the instance's role, and signs itself the certificate of an administrator.",
+			"The role may read the keys for an hour from the creation of an instance, which needs them at its first boot, by the clock of the " +
+				"machine that runs Pulumi.",
+			[]string{"components/controlnode TestKeysOfAuthoritiesAreReadableAtTheFirstBootOnly"},
 		},
 		{
 			node, "It asks as another role: it assumes the role of the tools, or reads Parameter Store.",
@@ -142,18 +149,27 @@ func accepted() []threat {
 		{job, "It sends samples of the same series, or log lines with ever new labels, as far as its share goes.",
 			"VictoriaMetrics' disk is bounded (decision 6); VictoriaLogs deletes its oldest days. A limit of samples and of streams would " +
 				"close it.", nil},
-		{job, "It writes many histories that each cost the profiler all its memory, or few names of megabytes.",
-			"Each ends the process three times a day at most, and later clusters wait as long. Counting the ends of the process, and bytes in " +
-				"place of entries, would close it.", nil},
+		{job, "It writes many histories that each cost the profiler all its memory, such as by long names of stages and tasks.",
+			"Each ends the process three times a day at most, and later clusters wait as long. Counting the ends of the process, and the " +
+				"bytes of all that is kept, would close it.", nil},
+		{job, "It logs without end, or makes a sparse file of exabytes: the node's collector reads it to its end before any other file's " +
+			"next line.",
+			"Logs of other containers of that node wait, and those of other nodes do not; on the control node the cluster's share is used up. " +
+				"A limit for each poll would close it, which the reader does not have.", nil},
 		{job, "It keeps the relay of profiles busy: with connections (512), or with bodies that trickle for half a minute (64).",
 			"Profiles of other clusters are sent again for as long as that; OTLP has a port of its own. A limit for each address would " +
 				"close it.", nil},
 		{page, "It sends requests to 127.0.0.1 itself, without reading the answers.",
 			"Browsers send simple ones across sites: they can add telemetry. What runs commands asks for a signature, for a content type " +
 				"that browsers send to no other site unasked, or for HTTP/2.", nil},
-		{pod, "It reads the keys of K3s' certificate authority with the instance's role.",
-			"Only pods that need the instance's role reach it, without root and without an API token. Delete the parameters after the first " +
-				"boot, if the node need not be replaced.", nil},
+		{pod, "It reads the keys of K3s' certificate authority within an hour after the control node's instance was created, or after the " +
+			"update that first limited them.",
+			"Only pods that need the instance's role reach it, without root and without an API token, and the instance needs the keys at its " +
+				"first boot. A role of the boot alone would close it.", nil},
+		{job, "It takes over the relay, whose pod reaches the instance's role, since its init container fetches the relay's binary from S3.",
+			"A presigned URL ends with the session that signed it, within hours, and a pod may start later; S3 admits nobody without a " +
+				"signature to what KMS encrypts. The pod runs without root, without an API token, and on a read-only file system. A pod that " +
+				"hands out the binary would close it.", nil},
 		{pod, "It is an image that its registry has replaced: images are pinned by tag.",
 			"Decision 5 says why. `controlNode.registryMirror` names a registry whose tags do not change.", nil},
 		{node, "It reads telemetry on its way: there is no TLS within the VPC.",
