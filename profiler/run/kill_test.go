@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,16 +19,23 @@ import (
 
 // Variables that make the test binary a run of the profiler.
 const (
-	childLogs   = "OBSERVATORY_TEST_LOGS"
+	childLogs   = "OBSERVATORY_TEST_LOGS" // a folder, or the URL of a history server
 	childOutput = "OBSERVATORY_TEST_OUTPUT"
 )
 
 func TestMain(m *testing.M) {
 	if logs := os.Getenv(childLogs); logs != "" {
+		o := ofLogs(logs, os.Getenv(childOutput))
+		if strings.HasPrefix(logs, "http:") {
+			o.Logs, o.HistoryServer = "", logs
+		}
+		if os.Getenv("GOMEMLIMIT") != "" { // as in the pod (assets/workloads)
+			o.ClusterThreads, o.AppThreads = 1, 1
+		}
 		if fatal := os.Getenv(childFatal); fatal != "" {
 			go dieWith(begunFile(fatal, os.Getenv(childOutput)))
 		}
-		summary, err := run.Run(context.Background(), aws.Config{}, ofLogs(logs, os.Getenv(childOutput)), &progress{})
+		summary, err := run.Run(context.Background(), aws.Config{}, o, &progress{})
 		if err == nil {
 			err = json.NewEncoder(os.Stdout).Encode(summary)
 		}

@@ -56,7 +56,7 @@ func answered() []threat {
 		},
 		{
 			job, "It makes a FIFO, a link or a lease where the node's collector, which reads every file, looks for logs.",
-			"The collector opens regular files only, at their own paths, and waits for nobody (`assets/node/_collector/stanza`). It " +
+			"The collector opens regular files only, at their own paths, and waits for nobody (decision 19). It " +
 				"follows a link of a folder where nobody but root may make one, as EMR's of /var/log.",
 			[]string{"assets/node TestCollectorReadsRegularFilesOnly", "tests/cloud TestLife"},
 		},
@@ -97,13 +97,14 @@ func answered() []threat {
 				"day after three times, with a row in `completeness`.",
 			[]string{
 				"profiler/fold TestMemoryOfManyExecutors", "profiler/fold TestMemoryOfLongTexts", "profiler/history TestPagesWithoutEnd",
+				"profiler/run TestPoisonedHistories", "profiler/run TestServerOfPagesWithoutEnd",
 				"profiler/run TestAnApplicationThatEndsTheProfiler",
 			},
 		},
 		{
 			pod, "It reads the keys of K3s' certificate authority, with the instance's role, and signs itself the certificate of an administrator.",
 			"The role may read the keys for an hour from the creation of an instance, which needs them at its first boot, by the clock of the " +
-				"machine that runs Pulumi.",
+				"machine that runs Pulumi (decision 20).",
 			[]string{"components/controlnode TestKeysOfAuthoritiesAreReadableAtTheFirstBootOnly"},
 		},
 		{
