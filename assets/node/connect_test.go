@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/internal/sparktest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
@@ -29,6 +30,12 @@ import (
 func sparkConnect() mavenJar {
 	return mavenJar{"org.apache.spark:spark-connect_2.12:3.5.5",
 		"ad64f1d0ab7ca629ff47e208cb122a3cea8a24d96c85e0873c355112315f6668"}
+}
+
+// sparkConnect4 is the same of Spark 4.
+func sparkConnect4() mavenJar {
+	return mavenJar{"org.apache.spark:spark-connect_2.13:4.0.1",
+		"74a14b14a167f972a014c3c3908c8a9e2b59ac2497f479d58e92298a2b3fa6c3"}
 }
 
 // connectServer is a Spark Connect server with the launcher.
@@ -396,6 +403,26 @@ func TestConnectServersWithAndWithoutTheInterceptor(t *testing.T) {
 			server.requireOperations(t, done, c.parents)
 		})
 	}
+}
+
+// A server of Spark 4 makes the same spans: its classes have other descriptors (Scala 2.13).
+func TestConnectServerOfSpark4(t *testing.T) {
+	testenv.RequireLong(t, "TestConnectOperationsAreInTheirCallersTraces has a server of Spark 3.5, "+
+		"TestPluginFindsWhatItReadsInOtherSparks what the plugin reads of Spark 4")
+	home, jars, connect := sparkHome(t), sparktest.Spark4Jars(t), sparkConnect4().file(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	home4 := t.TempDir()
+	require.NoError(t, os.Symlink(filepath.Join(home, "bin"), filepath.Join(home4, "bin")))
+	require.NoError(t, os.Symlink(jars, filepath.Join(home4, "jars")))
+	server := startConnect(t, home4, connect, "--conf", traced, "--jars", connect)
+	done := server.call(t, 3, "metadata:"+byMetadata, "tag:"+byTag, "configuration:"+byConfiguration, "none:")
+	server.stop(t)
+	require.NotContains(t, server.printed.String(), "observatory:", "what the plugin could not do")
+	server.requireOperations(t, done, map[string]string{"metadata": byMetadata, "tag": byTag, "configuration": byConfiguration})
+	server.requireImport(t)
 }
 
 // With tracing switched off nothing of it is in the server, which observes all the same.

@@ -1,5 +1,6 @@
 // Package sparktest gives tests that run Spark on this machine a JAVA_HOME with which Spark's JVMs
-// start in two thirds of the CPU time. It runs Spark only once, to make the archive of classes.
+// start in two thirds of the CPU time, and the jars of Spark 4. It runs Spark only once, to make the
+// archive of classes.
 package sparktest
 
 import (

@@ -2,8 +2,6 @@ package ddl_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -13,9 +11,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/sparktest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/ddl"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
@@ -128,7 +126,7 @@ func duck(t *testing.T, l *lake.Lake, dir string, compacted bool, queries []stri
 func sparkFour(t *testing.T, statements []string) [][]row {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "answers")
-	arguments := []string{"-Xmx1g", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(sparkJars(t), "*")}
+	arguments := []string{"-Xmx1g", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(sparktest.Spark4Jars(t), "*")}
 	// What bin/spark-submit gives a JVM (org.apache.spark.launcher.JavaModuleOptions).
 	for _, of := range []string{
 		"java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent",
@@ -142,36 +140,6 @@ func sparkFour(t *testing.T, statements []string) [][]row {
 	got, err := os.ReadFile(file)
 	require.NoError(t, err)
 	return answers(t, string(got), len(statements))
-}
-
-// sparkJars returns a folder with the jars of Spark 4, which it fetches once.
-func sparkJars(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	require.NoError(t, err)
-	for _, program := range []string{"java", "mvn"} {
-		_, err := exec.LookPath(program)
-		testenv.Require(t, err == nil, program+" is not on PATH: `make doctor` says how to install it")
-	}
-	const pom = "testdata/spark4/pom.xml"
-	content, err := os.ReadFile(pom)
-	require.NoError(t, err)
-	sum := sha256.Sum256(content) // another version, or other jars, get a folder of their own
-	dir := filepath.Join(cache, "emr-observatory", "spark4-"+hex.EncodeToString(sum[:8]))
-	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o755))
-	lock := flock.New(dir + ".lock")
-	require.NoError(t, lock.Lock())
-	defer func() { require.NoError(t, lock.Unlock()) }()
-	if _, err := os.Stat(dir); err == nil {
-		return dir
-	}
-	part := dir + ".part"
-	require.NoError(t, os.RemoveAll(part))
-	out, err := exec.CommandContext(t.Context(), "mvn", "-q", "-B", "-f", pom,
-		"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+part).CombinedOutput()
-	require.NoError(t, err, string(out))
-	require.NoError(t, os.Rename(part, dir))
-	return dir
 }
 
 func inFile(t *testing.T, content string) string {
