@@ -1,16 +1,15 @@
 package node_test
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/airflowtest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -19,8 +18,7 @@ import (
 // way: all that a session does is where its user wanted it, with its jobs below.
 func TestStockClientsOfConnect(t *testing.T) {
 	testenv.RequireLong(t, "TestConnectOperationsAreInTheirCallersTraces has clients that speak the same protocol")
-	python := os.Getenv("OBSERVATORY_AIRFLOW3")
-	testenv.Require(t, python != "", "OBSERVATORY_AIRFLOW3 is not set: `make test-long` sets it to a Python with Airflow's Spark provider")
+	python := airflowtest.Python(t, "3") // with Airflow's Spark provider
 	home, connect := sparkHome(t), sparkConnect().file(t)
 	if !onMachine(t) {
 		return
@@ -30,13 +28,7 @@ func TestStockClientsOfConnect(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.json")
 	write(t, file, `{"a":1}`+"\n")
 	parents := map[string]string{"metadata": byMetadata, "tag": byTag, "configuration": byConfiguration, "none": ""}
-	testenv.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", "127.0.0.1:15002")
-		if err == nil {
-			err = conn.Close()
-		}
-		return err == nil
-	}, testenv.Start, 100*time.Millisecond, "the server listens")
+	server.awaitListening(t)
 	cmd := exec.Command(python, "testdata/connect_client.py", "15002", file, byMetadata, byTag, byConfiguration)
 	// The client of the server's release: a later one asks for what this server does not know.
 	py4j, err := filepath.Glob(filepath.Join(home, "python/lib/py4j-*.zip"))

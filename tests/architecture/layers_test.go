@@ -29,7 +29,8 @@ func layers() []layer {
 		"internal/engine", "internal/local", "internal/plaintext", "internal/poll", "internal/processes", "internal/progress",
 		"internal/rehearsal", "internal/bench", "internal/stepcause", "internal/steplog",
 	}, program...)
-	support := append([]string{"internal/browser", "internal/recorder", "internal/sparktest", "internal/trial", "tests"}, everything...)
+	support := append([]string{"internal/airflowtest", "internal/browser", "internal/recorder", "internal/sparktest", "internal/trial",
+		"tests"}, everything...)
 	return []layer{
 		{folder: "platform", strict: true, pure: true},
 		{folder: "rules", pure: true},
@@ -49,6 +50,7 @@ func layers() []layer {
 		{folder: "internal/plaintext", strict: true, pure: true},
 		{folder: "internal/progress", strict: true, pure: true},
 		{folder: "internal/testenv", strict: true, pure: true, imports: []string{"internal/poll"}},
+		{folder: "internal/airflowtest", strict: true, pure: true, imports: []string{"internal/poll", "internal/testenv"}},
 		{folder: "internal/browser", strict: true, pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain"}},
 		{folder: "assets", pure: true, imports: []string{"status", "schema", "platform"}},
 		{folder: "artifacts", pure: true, imports: []string{"assets", "platform"}},
@@ -68,7 +70,7 @@ func layers() []layer {
 			"internal/basicauth", "internal/poll", "internal/statefile", "internal/stepcause", "phases", "profiler/serve", "report", "rules",
 			"schedule", "verdict", "platform",
 		}},
-		{folder: "internal/sparktest", strict: true, pure: true, imports: []string{"toolchain"}},
+		{folder: "internal/sparktest", strict: true, pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain"}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "internal/stepcause", "internal/steplog", "status", "platform"}},

@@ -1,40 +1,26 @@
 package cloud_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
-	collectortraces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/emr-observatory/emr-observatory/internal/airflowtest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// storedSpan is a span as Tempo's API has it, and as OTLP does.
-type storedSpan struct {
-	TraceID, SpanID, ParentSpanID []byte
-	Name                          string
-}
+// storedSpan is a span as Tempo's API has it.
+type storedSpan = airflowtest.Span
 
 // traceOf returns the spans that Tempo has of a trace; none yet if it does not know it.
 func (c *cloud) traceOf(t *testing.T, id string) (spans []storedSpan) {
@@ -55,54 +41,6 @@ func (c *cloud) traceOf(t *testing.T, id string) (spans []storedSpan) {
 	return spans
 }
 
-// spanSink takes spans over OTLP, as HTTP: where Airflow, which has no way into the local cloud's VPC,
-// exports its own.
-type spanSink struct {
-	mu    sync.Mutex
-	spans []storedSpan
-}
-
-func (s *spanSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var request collectortraces.ExportTraceServiceRequest
-	if err == nil {
-		err = proto.Unmarshal(body, &request)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, resource := range request.ResourceSpans {
-		for _, scope := range resource.ScopeSpans {
-			for _, span := range scope.Spans {
-				s.spans = append(s.spans, storedSpan{span.TraceId, span.SpanId, span.ParentSpanId, span.Name})
-			}
-		}
-	}
-	w.Header().Set("Content-Type", "application/x-protobuf")
-}
-
-// dagRun returns the trace of the DAG's run, by a span of one of its tasks, and Airflow's spans of it; ""
-// if none has arrived.
-func (s *spanSink) dagRun() (id string, spans []storedSpan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var of []byte
-	for _, span := range s.spans {
-		if strings.Contains(span.Name, "retried") {
-			of = span.TraceID
-		}
-	}
-	for _, span := range s.spans {
-		if of != nil && bytes.Equal(span.TraceID, of) {
-			spans = append(spans, span)
-		}
-	}
-	return hex.EncodeToString(of), spans
-}
-
 // dagRunsAreTraces runs a DAG in each version of Airflow by its own scheduler.
 func dagRunsAreTraces(t *testing.T, c *cloud) {
 	testenv.RequireLong(t, "tests/airflow renders the fields in both versions, and tests/phases checks whose child an application is")
@@ -115,21 +53,32 @@ func dagRunsAreTraces(t *testing.T, c *cloud) {
 	require.NoError(t, err)
 	for _, version := range []string{"2", "3"} {
 		t.Run("Airflow "+version, func(t *testing.T) {
-			airflow := startAirflow(t, version, append(c.environment(t),
-				"CLUSTER="+stack.Clusters["main"].ID, "JOB=s3://"+stack.DataBucket+"/"+key))
-			require.Equal(t, "success", airflow.ends(t))
-			c.requireOneTrace(t, airflow.sink, version)
+			airflow := airflowtest.Start(t, version, "testdata/airflow_dag.py", append(c.environment(t), "AIRFLOW_CONN_AWS_DEFAULT=aws://",
+				"PYTHONPATH="+installedPlugin(t, version), "CLUSTER="+stack.Clusters["main"].ID, "JOB=s3://"+stack.DataBucket+"/"+key))
+			require.Equal(t, "success", airflow.Ends(t))
+			c.requireOneTrace(t, airflow.Spans, version)
 		})
 	}
 }
 
+// installedPlugin installs the platform's plugin with pip and returns its folder.
+func installedPlugin(t *testing.T, version string) (site string) {
+	t.Helper()
+	plugin, site := t.TempDir(), t.TempDir()
+	require.NoError(t, os.CopyFS(plugin, os.DirFS("../../integrations/airflow"))) // setuptools writes beside its sources
+	out, err := exec.CommandContext(t.Context(), airflowtest.Python(t, version), "-m", "pip", "install", "--quiet", "--no-deps",
+		"--target", site, plugin).CombinedOutput()
+	require.NoError(t, err, string(out))
+	return site
+}
+
 // requireOneTrace waits until the DAG's run, the spans of Airflow's tasks, the six steps and their
 // applications are one trace, and requires that none of them is an orphan and that no id exists twice.
-func (c *cloud) requireOneTrace(t *testing.T, sink *spanSink, version string) {
+func (c *cloud) requireOneTrace(t *testing.T, sink *airflowtest.Spans, version string) {
 	t.Helper()
 	const step, application = "step ", "application "
 	err := testenv.Poll(t.Context(), testenv.Cloud, 2*time.Second, func(context.Context) error {
-		of, own := sink.dagRun()
+		of, own := sink.RunOf("retried")
 		stored := c.traceOf(t, of)
 		if steps, applications := named(stored, step), named(stored, application); len(steps) != 6 || len(applications) != 6 {
 			return fmt.Errorf("trace %q has %d steps and %d applications", of, len(steps), len(applications))
@@ -137,7 +86,7 @@ func (c *cloud) requireOneTrace(t *testing.T, sink *spanSink, version string) {
 		return wholeTrace(append(stored, own...), step)
 	})
 	require.NoError(t, err)
-	of, own := sink.dagRun()
+	of, own := sink.RunOf("retried")
 	spans, parents := c.traceOf(t, of), map[string]bool{}
 	ids := map[string]storedSpan{}
 	for _, span := range spans {
@@ -194,93 +143,4 @@ func wholeTrace(spans []storedSpan, step string) error {
 		}
 	}
 	return nil
-}
-
-// airflow is a scheduler of Airflow with one DAG.
-type airflow struct {
-	python, home string
-	sink         *spanSink
-	log          *bytes.Buffer
-}
-
-// startAirflow starts a scheduler with an empty database, in which the plugin is installed.
-func startAirflow(t *testing.T, version string, env []string) airflow {
-	t.Helper()
-	a := airflow{python: os.Getenv("OBSERVATORY_AIRFLOW" + version), home: t.TempDir(), sink: &spanSink{}, log: &bytes.Buffer{}}
-	testenv.Require(t, a.python != "", "OBSERVATORY_AIRFLOW"+version+" is not set: `make test` sets it to a Python with Airflow")
-	dags := filepath.Join(a.home, "dags")
-	require.NoError(t, os.Mkdir(dags, 0o755))
-	dag, err := os.ReadFile("testdata/airflow_dag.py")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dags, "nightly.py"), dag, 0o644))
-	exported := httptest.NewServer(a.sink)
-	t.Cleanup(exported.Close)
-	address, err := url.Parse(exported.URL)
-	require.NoError(t, err)
-	plugin, site := t.TempDir(), t.TempDir()
-	require.NoError(t, os.CopyFS(plugin, os.DirFS("../../integrations/airflow"))) // setuptools writes beside its sources
-	install := exec.CommandContext(t.Context(), a.python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site, plugin)
-	out, err := install.CombinedOutput()
-	require.NoError(t, err, string(out))
-	host, port, err := net.SplitHostPort(testenv.Address(t))
-	require.NoError(t, err)
-	env = append(env, "AIRFLOW_HOME="+a.home, "PYTHONPATH="+site,
-		"PATH="+filepath.Dir(a.python)+":"+os.Getenv("PATH"), "AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__CORE__LOAD_EXAMPLES=False",
-		"AIRFLOW_CONN_AWS_DEFAULT=aws://", "AIRFLOW__TRACES__OTEL_ON=True",
-		"AIRFLOW__TRACES__OTEL_HOST="+address.Hostname(), "AIRFLOW__TRACES__OTEL_PORT="+address.Port())
-	command := []string{"scheduler"}
-	if version == "3" {
-		command = []string{"standalone"}
-		env = append(env, "AIRFLOW__API__HOST="+host, "AIRFLOW__API__PORT="+port,
-			"AIRFLOW__CORE__EXECUTION_API_SERVER_URL=http://"+net.JoinHostPort(host, port)+"/execution/",
-			"OTEL_TRACES_EXPORTER=otlp_proto_http", "OTEL_EXPORTER_OTLP_ENDPOINT="+exported.URL)
-	} else {
-		migrate := exec.CommandContext(t.Context(), a.python, "-m", "airflow", "db", "migrate")
-		migrate.Env = env
-		out, err := migrate.CombinedOutput()
-		require.NoError(t, err, string(out))
-	}
-	a.start(t, env, command)
-	return a
-}
-
-// start runs one of Airflow's commands until the test ends.
-func (a airflow) start(t *testing.T, env, command []string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), a.python, append([]string{"-m", "airflow"}, command...)...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, a.log, a.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it starts others
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 30 * time.Second
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Wait() // the test's context has ended it
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		if t.Failed() {
-			t.Logf("the end of Airflow's log:\n%s", a.log.Bytes()[max(0, a.log.Len()-4000):])
-		}
-	})
-}
-
-// states prints the state of the DAG's run and of its tasks.
-const states = `import sqlite3, sys
-db = sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True)
-print(*(state for (state,) in db.execute("select state from dag_run")))
-print(db.execute("select task_id, map_index, try_number, state from task_instance").fetchall())
-`
-
-// ends waits for the end of the DAG's run and returns its state.
-func (a airflow) ends(t *testing.T) (state string) {
-	t.Helper()
-	var seen string
-	testenv.Eventually(t, func() bool {
-		out, err := exec.CommandContext(t.Context(), a.python, "-c", states, filepath.Join(a.home, "airflow.db")).CombinedOutput()
-		if seen = string(out); err != nil {
-			return false // the database is not complete yet
-		}
-		state, _, _ = strings.Cut(seen, "\n")
-		return state == "success" || state == "failed"
-	}, 2*testenv.Cloud, 2*time.Second, "the DAG's run ends")
-	t.Log(seen)
-	return state
 }
