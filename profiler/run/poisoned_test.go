@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,25 +21,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
-// podMiB is the memory of the profiler's pod (platform.Workloads), of which Go is told seven
+// inThePod runs the profiler in a process with the memory of its pod, of which Go is told seven
 // tenths (assets/workloads).
-const podMiB = 256
-
-// inThePod runs the profiler in a process with the memory of its pod.
 func inThePod(t *testing.T, cmd *exec.Cmd) (summary run.Summary) {
 	t.Helper()
-	cmd.Env = append(cmd.Env, fmt.Sprintf("GOMEMLIMIT=%dMiB", podMiB*7/10), "GOGC=200")
+	pod, err := platform.Workloads().Get(platform.WorkloadProfiler)
+	require.NoError(t, err)
+	cmd.Env = append(cmd.Env, fmt.Sprintf("GOMEMLIMIT=%dMiB", pod.MemoryMiB*7/10), "GOGC=200")
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(out, &summary))
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	require.True(t, ok)
 	t.Logf("peak of memory: %d MiB", usage.Maxrss>>10)
-	require.Less(t, usage.Maxrss>>10, int64(podMiB))
+	require.Less(t, usage.Maxrss>>10, int64(pod.MemoryMiB))
 	return summary
 }
 
@@ -81,8 +82,11 @@ func TestPoisonedHistories(t *testing.T) {
 			_, err = io.WriteString(w, `{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1700000000001,`+
 				`"Properties":{"spark.job.description":"`)
 		}
-		block := bytes.Repeat([]byte("x"), 1<<20)
+		block, random := bytes.Repeat([]byte("x"), 1<<20), rand.New(rand.NewPCG(1, 0))
 		for range 2 << 10 {
+			for at := 0; at < len(block); at += 4 << 10 { // what is compressed far more than logs is refused for that
+				copy(block[at:], fmt.Sprintf("%016x%016x", random.Uint64(), random.Uint64()))
+			}
 			if err == nil {
 				_, err = w.Write(block)
 			}
@@ -111,7 +115,9 @@ func TestPoisonedHistories(t *testing.T) {
 	found := applicationsIn(t, output)
 	require.Contains(t, found, appID(1))
 	require.Contains(t, found, appID(5))
+	require.Contains(t, found, appID(3), "but for what the line has beyond a limit")
 	require.NotContains(t, found, appID(2))
+	require.Contains(t, fmt.Sprint(summary.Incomplete), "a zip within a zip is not read")
 	require.Contains(t, reasonsIn(t, output, appID(2)), string(fold.Limited))
 }
 
