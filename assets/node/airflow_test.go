@@ -80,9 +80,6 @@ func sparkOperators(t *testing.T, home, version string) []string {
 	}
 	properties, err := json.Marshal(conf)
 	require.NoError(t, err)
-	py4j, err := filepath.Glob(filepath.Join(home, "python/lib/py4j-*.zip"))
-	require.NoError(t, err)
-	require.Len(t, py4j, 1)
 	plugin, err := filepath.Abs("../../integrations/airflow")
 	require.NoError(t, err)
 	job, err := filepath.Abs("testdata/airflow_spark_job.py")
@@ -90,7 +87,7 @@ func sparkOperators(t *testing.T, home, version string) []string {
 	own := ownHome(t, home)
 	require.NoError(t, os.Symlink(filepath.Join(home, "python"), filepath.Join(own, "python")))
 	return append(os.Environ(),
-		"PYTHONPATH="+strings.Join([]string{plugin, filepath.Join(home, "python"), py4j[0]}, ":"), "PYTHONDONTWRITEBYTECODE=1",
+		"PYTHONPATH="+plugin+":"+pysparkPath(t, home), "PYTHONDONTWRITEBYTECODE=1",
 		"PATH="+filepath.Join(own, "bin")+":"+os.Getenv("PATH"), "SPARK_HOME="+own, "SPARK_LOCAL_IP=127.0.0.1",
 		"SPARK_LOCAL_HOSTNAME=localhost", shortLived, "PYSPARK_PYTHON="+airflowtest.Python(t, version), "CONF="+string(properties), "JOB="+job,
 		`AIRFLOW_CONN_SPARK_DEFAULT={"conn_type":"spark","host":"local[2]"}`,

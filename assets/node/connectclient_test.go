@@ -31,10 +31,7 @@ func TestStockClientsOfConnect(t *testing.T) {
 	server.awaitListening(t)
 	cmd := exec.Command(python, "testdata/connect_client.py", "15002", file, byMetadata, byTag, byConfiguration)
 	// The client of the server's release: a later one asks for what this server does not know.
-	py4j, err := filepath.Glob(filepath.Join(home, "python/lib/py4j-*.zip"))
-	require.NoError(t, err)
-	require.Len(t, py4j, 1)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(home, "python")+":"+py4j[0])
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+pysparkPath(t, home))
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -71,4 +68,13 @@ func TestStockClientsOfConnect(t *testing.T) {
 	for of := range parents {
 		require.GreaterOrEqual(t, operations[of], 4, of)
 	}
+}
+
+// pysparkPath returns the Python path of the Spark in a folder.
+func pysparkPath(t *testing.T, home string) string {
+	t.Helper()
+	py4j, err := filepath.Glob(filepath.Join(home, "python/lib/py4j-*.zip"))
+	require.NoError(t, err)
+	require.Len(t, py4j, 1)
+	return filepath.Join(home, "python") + ":" + py4j[0]
 }

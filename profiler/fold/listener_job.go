@@ -39,10 +39,6 @@ func (l *listener) jobStart(e *eventlog.JobStart) {
 		x.jobs = append(x.jobs, executionJob{e.ID, JobRunning})
 	}
 	l.jobs[e.ID] = j
-	defer func() {
-		j.texts = len(p.Description) + len(p.Group) + len(j.row.JobName)
-		l.texts += j.texts
-	}()
 	last := int64(-1)
 	for i := range e.Stages {
 		info := &e.Stages[i]
@@ -65,6 +61,8 @@ func (l *listener) jobStart(e *eventlog.JobStart) {
 			s.jobs = append(s.jobs, j)
 		}
 	}
+	j.texts = len(p.Description) + len(p.Group) + len(j.row.JobName)
+	l.texts += j.texts
 }
 
 func (l *listener) jobEnd(e *eventlog.JobEnd) error {
